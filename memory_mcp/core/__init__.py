@@ -1,0 +1,1 @@
+"""Values and pure rules. No I/O, no clock."""

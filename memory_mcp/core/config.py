@@ -1,0 +1,232 @@
+"""The settings and their defaults: every number one would tune, with its reason.
+
+Frozen values; `memory_mcp.settings` reads them from file, environment and flags.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+Positive = Annotated[int, Field(ge=1)]
+Count = Annotated[int, Field(ge=0)]
+Share = Annotated[float, Field(ge=0, le=1)]
+Factor = Annotated[float, Field(ge=0, le=100)]
+
+
+class Section(BaseModel):
+    """A frozen group of settings that refuses unknown keys."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
+
+
+class SourceSettings(Section):
+    """One folder of notes."""
+
+    path: str
+    boost: Factor = 0.65
+    exclude: tuple[str, ...] = ()
+    max_depth: Positive = 12
+    max_files: Positive = 20_000
+
+
+SOURCE_DEFAULTS: dict[str, dict[str, Any]] = {
+    "memory": {"path": "agents/{agent}/memory", "boost": 0.85},
+    "wiki": {"path": "wiki", "boost": 1.4},
+}
+
+
+class IndexSettings(Section):
+    """How changes on disk are noticed."""
+
+    watch: bool = True
+    sweep_seconds: Count = 30  # stat sweep of local sources; 20,000 files cost 0.15 s
+    rescan_minutes: Count = 10  # for shares, where events of other machines do not arrive
+    exclude: tuple[str, ...] = ()
+
+
+class ChunkSettings(Section):
+    """How notes are cut into passages."""
+
+    target_tokens: Annotated[int, Field(ge=32, le=2000)] = 200  # 400 loses ten points of T@500
+    overlap: Annotated[int, Field(ge=0, le=10)] = 1
+
+
+Provider = Literal[
+    "bundled", "multilingual", "fastembed", "openai", "google", "mistral", "openai-compatible", "none"
+]
+
+
+class EmbeddingSettings(Section):
+    """Which model turns texts into vectors."""
+
+    provider: Provider = "bundled"
+    model: str | None = None
+    base_url: str | None = None
+    api_key_env: str | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _refuse_chat_only(cls, value: Any) -> Any:
+        refused = ("anthropic", "deepseek", "grok", "groq")
+        if isinstance(value, dict) and str(value.get("provider")).lower() in refused:
+            raise ValueError(
+                f"provider {value['provider']!r} offers no embeddings; use bundled, fastembed, openai,"
+                " google, mistral, openai-compatible or none"
+            )
+        return value
+
+
+class VectorSettings(Section):
+    """Where vectors are searched: embedded where `url` is null."""
+
+    url: str | None = None
+    api_key: str | None = None
+
+
+class SearchSettings(Section):
+    """Defaults of the ranking are what the benchmark says."""
+
+    vector_weight: Literal["auto"] | Share = "auto"
+    slug_match_boost: Factor = 1.5
+    slug_full_name_boost: Factor = 1.5
+    log_demotion: Factor = 0.5
+    page_support: Share = 0
+    language: str = "auto"
+
+
+class RecallSettings(Section):
+    """What is injected unasked."""
+
+    query_turns: Count = 3
+    max_results: Positive = 5
+    min_score: Share = 0.35
+    max_tokens: Positive = 1500
+    history_weight: Share = 0.3
+    history_weight_short: Share = 0.55
+    history_weight_empty: Share = 0.8
+    history_turn_chars: Positive = 800
+    short_query_bm25_weight: Share = 0.5
+
+
+class IndexSectionSettings(Section):
+    """The overview that clients get at start and as `memories://index`."""
+
+    file: str = "MEMORY.md"
+    max_bytes: Positive = 32_768
+    max_files: Positive = 500
+    max_depth: Positive = 6
+
+
+class SeedSettings(Section):
+    """Notes that are given once per session."""
+
+    max_bytes: Positive = 16_384
+
+
+class TriggerSettings(Section):
+    """Notes that are given when a literal text appears."""
+
+    max_per_step: Count = 3
+    case_sensitive: bool = False
+
+
+class WritingSettings(Section):
+    """What the write tools may do."""
+
+    read_only: bool = False
+    allow_pin_untrusted: bool = False
+    secrets: Literal["warn", "refuse", "allow"] = "warn"
+
+
+class ReasonerSettings(Section):
+    """The chat model that files, merges and reviews; none: the user's own agent does."""
+
+    provider: Literal["none", "openai-compatible", "anthropic", "command"] = "none"
+    base_url: str | None = None
+    model: str | None = None
+    api_key_env: str | None = None
+    command: str | tuple[str, ...] | None = None
+    fallback: tuple[dict[str, Any], ...] = ()
+
+
+class HttpToken(Section):
+    """A named token and what it may do."""
+
+    name: str
+    token_env: str | None = None
+    token_file: str | None = None
+    agent: str | None = None
+    read_only: bool = False
+
+
+class HttpSettings(Section):
+    """`memory-mcp serve`."""
+
+    host: str = "127.0.0.1"
+    port: Annotated[int, Field(ge=0, le=65535)] = 8077
+    token_env: str = "MEMORY_MCP_TOKEN"
+    token_file: str | None = None
+    tokens: tuple[HttpToken, ...] = ()
+
+
+class EngineSettings(Section):
+    """The shared engine."""
+
+    idle_minutes: Annotated[float, Field(ge=0)] = 15
+
+
+class CurationSettings(Section):
+    """Jobs that change notes by judgement."""
+
+    layout: Literal["wiki", "days"] = "wiki"
+    language: str = "en"
+    rem: bool = True
+    deep_hours: Count = 12
+    lucid_days: Count = 7
+    harvest: bool = True
+    transcripts: tuple[str, ...] = ()
+    max_tokens_day: Count = 200_000
+    max_removed_share: Share = 0.25
+
+
+ToolSet = Literal["core", "curation"]
+
+
+class Config(Section):
+    """All settings of a home. `home` is absolute."""
+
+    home: str
+    agent: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")] = "default"
+    sources: dict[Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$")], SourceSettings]
+    projects: Literal["off", "auto"] = "off"
+    index: IndexSettings = IndexSettings()
+    chunking: ChunkSettings = ChunkSettings()
+    embedding: EmbeddingSettings = EmbeddingSettings()
+    vectors: VectorSettings = VectorSettings()
+    search: SearchSettings = SearchSettings()
+    recall: RecallSettings = RecallSettings()
+    index_section: IndexSectionSettings = IndexSectionSettings()
+    seeds: SeedSettings = SeedSettings()
+    triggers: TriggerSettings = TriggerSettings()
+    writing: WritingSettings = WritingSettings()
+    reasoner: ReasonerSettings = ReasonerSettings()
+    http: HttpSettings = HttpSettings()
+    engine: EngineSettings = EngineSettings()
+    curation: CurationSettings = CurationSettings()
+    tools: tuple[ToolSet, ...] = ("core",)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _fill_sources(cls, value: Any) -> Any:
+        if not isinstance(value, dict):
+            return value
+        given = value.get("sources")
+        if given is not None and not isinstance(given, dict):
+            return value
+        merged: dict[str, Any] = {name: dict(item) for name, item in SOURCE_DEFAULTS.items()}
+        for name, item in (given or {}).items():
+            known = merged.get(name, {})
+            merged[name] = {**known, **item} if isinstance(item, dict) else item
+        return {**value, "sources": merged}

@@ -1,0 +1,1 @@
+"""Changing notes: the write tools, and jobs."""

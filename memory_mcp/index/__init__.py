@@ -1,0 +1,1 @@
+"""Everything derived from the notes; delete it at any moment."""

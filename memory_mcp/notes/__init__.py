@@ -1,0 +1,1 @@
+"""The only floor that opens notes: sources, files, history, scan, watch."""

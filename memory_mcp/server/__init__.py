@@ -1,0 +1,1 @@
+"""What a model calls: tools, resources and prompts over MCP."""
