@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 Positive = Annotated[int, Field(ge=1)]
 Count = Annotated[int, Field(ge=0)]
@@ -54,28 +54,65 @@ class ChunkSettings(Section):
 
 
 Provider = Literal[
-    "bundled", "multilingual", "fastembed", "openai", "google", "mistral", "openai-compatible", "none"
+    "bundled",
+    "multilingual",
+    "fastembed",
+    "openai",
+    "google",
+    "mistral",
+    "openai-compatible",
+    "none",
 ]
 
 
+CHAT_ONLY = ("anthropic", "deepseek", "grok", "groq")
+"""Providers of chat models that offer no embeddings."""
+
+PROVIDER_DEFAULTS: dict[str, dict[str, str]] = {
+    "openai": {
+        "base_url": "https://api.openai.com/v1",
+        "model": "text-embedding-3-small",
+        "api_key_env": "OPENAI_API_KEY",
+    },
+    "google": {
+        "base_url": "https://generativelanguage.googleapis.com/v1beta/openai",
+        "model": "gemini-embedding-001",
+        "api_key_env": "GEMINI_API_KEY",
+    },
+    "mistral": {
+        "base_url": "https://api.mistral.ai/v1",
+        "model": "mistral-embed",
+        "api_key_env": "MISTRAL_API_KEY",
+    },
+}
+"""What a provider's name stands for; all three speak the same protocol."""
+
+
 class EmbeddingSettings(Section):
-    """Which model turns texts into vectors."""
+    """Which model turns texts into vectors. Names of providers bring their own defaults."""
 
     provider: Provider = "bundled"
     model: str | None = None
     base_url: str | None = None
     api_key_env: str | None = None
 
-    @model_validator(mode="before")
+    @field_validator("provider", mode="before")
     @classmethod
     def _refuse_chat_only(cls, value: Any) -> Any:
-        refused = ("anthropic", "deepseek", "grok", "groq")
-        if isinstance(value, dict) and str(value.get("provider")).lower() in refused:
+        if isinstance(value, str) and value.lower() in CHAT_ONLY:
             raise ValueError(
-                f"provider {value['provider']!r} offers no embeddings; use bundled, fastembed, openai,"
+                f"{value!r} offers no embeddings; use bundled, multilingual, fastembed, openai,"
                 " google, mistral, openai-compatible or none"
             )
         return value
+
+    @model_validator(mode="before")
+    @classmethod
+    def _fill_provider(cls, value: Any) -> Any:
+        if not isinstance(value, dict):
+            return value
+        given = {key: item for key, item in value.items() if item is not None}
+        return {**PROVIDER_DEFAULTS.get(str(value.get("provider")), {}), **given}
 
 
 class VectorSettings(Section):
@@ -140,15 +177,33 @@ class WritingSettings(Section):
     secrets: Literal["warn", "refuse", "allow"] = "warn"
 
 
-class ReasonerSettings(Section):
-    """The chat model that files, merges and reviews; none: the user's own agent does."""
+class ReasonerChoice(Section):
+    """One chat model: an endpoint, or a command with the prompt on stdin."""
 
     provider: Literal["none", "openai-compatible", "anthropic", "command"] = "none"
     base_url: str | None = None
     model: str | None = None
     api_key_env: str | None = None
     command: str | tuple[str, ...] | None = None
-    fallback: tuple[dict[str, Any], ...] = ()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _fill_provider(cls, value: Any) -> Any:
+        if not isinstance(value, dict) or value.get("provider") != "anthropic":
+            return value
+        given = {key: item for key, item in value.items() if item is not None}
+        return {
+            "base_url": "https://api.anthropic.com",
+            "api_key_env": "ANTHROPIC_API_KEY",
+            **given,
+        }
+
+
+class ReasonerSettings(ReasonerChoice):
+    """The chat model that files, merges and reviews; none: the user's own agent does."""
+
+    fallback: tuple[ReasonerChoice, ...] = ()
+    """Tried in this order where the first one fails."""
 
 
 class HttpToken(Section):
@@ -199,7 +254,9 @@ class Config(Section):
 
     home: str
     agent: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")] = "default"
-    sources: dict[Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$")], SourceSettings]
+    sources: dict[
+        Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$")], SourceSettings
+    ]
     projects: Literal["off", "auto"] = "off"
     index: IndexSettings = IndexSettings()
     chunking: ChunkSettings = ChunkSettings()

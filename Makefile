@@ -1,0 +1,62 @@
+# Two commands do everything on a machine with Python 3.11+, git and make:
+#   make demo    set up, then show the memory at work through a real MCP client
+#   make test    set up, then run the tests
+
+VENV   := .venv
+BIN    := $(VENV)/bin
+PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3 python; do \
+	command -v $$p >/dev/null 2>&1 && $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
+	&& { echo $$p; break; }; done)
+UV     := $(shell command -v uv 2>/dev/null)
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test test-all check fix bench clean
+
+help:
+	@echo "make demo   set up, then show the memory at work"
+	@echo "make test   set up, then run the tests"
+	@echo "make check  format, lint, types, layers"
+	@echo "make fix    format and repair what lint can repair"
+	@echo "make bench  speed and size of this version (LOCOMO=DIR adds search quality)"
+
+setup: $(VENV)/.ready
+
+$(VENV)/.ready: pyproject.toml
+	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed; set PYTHON=/path/to/python3" >&2; exit 1; }
+ifneq ($(UV),)
+	$(UV) venv --quiet --allow-existing --python "$(PYTHON)" $(VENV)
+	VIRTUAL_ENV=$(VENV) $(UV) pip install --quiet --compile-bytecode -e '.[dev]'
+else
+	"$(PYTHON)" -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+endif
+	@touch $@
+
+demo: setup
+	$(BIN)/memory-mcp demo
+
+test: setup
+	$(BIN)/python -m pytest -n 2 -m "not slow"
+	$(BIN)/python -m pytest -m slow
+
+check: setup
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python -m tests.house
+
+fix: setup
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: setup
+	$(BIN)/python benchmarks/start.py
+	$(BIN)/python benchmarks/index.py
+	$(BIN)/python benchmarks/models.py
+ifdef LOCOMO
+	$(BIN)/python benchmarks/quality.py --locomo "$(LOCOMO)"
+endif
+
+clean:
+	rm -rf $(VENV) dist build

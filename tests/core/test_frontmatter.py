@@ -1,0 +1,425 @@
+from __future__ import annotations
+
+import json
+import re
+from itertools import pairwise
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memory_mcp.core.errors import RefusedError
+from memory_mcp.core.frontmatter import change, compose, load, split, split_and_load
+
+
+def values(header: str) -> dict[str, Any]:
+    return load(header).values
+
+
+def bomb(levels: int) -> str:
+    names = "abcdefghijklmnop"[:levels]
+    lines = ["a: &a [x, x, x, x, x, x, x, x, x, x]"]
+    for before, name in pairwise(names):
+        lines.append(f"{name}: &{name} [{', '.join(['*' + before] * 10)}]")
+    return "\n".join(lines) + "\n"
+
+
+# Where the header stands
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "no header at all\n",
+        "---\nnever: closed\n",
+        "---\n- a list\n---\nbody\n",
+        "---\nA bare sentence\n---\nbody\n",
+        "---\n42\n---\nbody\n",
+        "---\n# only a comment\n---\nbody\n",
+        "---\n---\nbody\n",
+        "\n---\ntitle: too late\n---\n",
+        " ---\ntitle: indented\n---\n",
+        '---\n\nSaid in passing: "unclosed\n- and so on: no: header\n---\nbody\n'.replace(
+            "Said in passing:", "He said, and left"
+        ),
+    ],
+)
+def test_text_without_a_header_is_all_body(text: str) -> None:
+    parts, loaded = split_and_load(text)
+    assert parts.header is None
+    assert parts.body == text
+    assert loaded.state == "none"
+
+
+@pytest.mark.parametrize(
+    ("text", "header", "body"),
+    [
+        ("---\na: 1\n---\nbody", "a: 1\n", "body"),
+        ("---\na: 1\n---", "a: 1\n", ""),
+        ("---  \na: 1\n...\t\nbody", "a: 1\n", "body"),
+        ("---\r\na: 1\r\n---\r\nbody\r\n", "a: 1\r\n", "body\r\n"),
+        ("\ufeff---\na: 1\n---\nbody", "a: 1\n", "body"),
+        ("---\na: 1\n---\n\n---\nb: 2\n---\n", "a: 1\n", "\n---\nb: 2\n---\n"),
+    ],
+)
+def test_only_the_first_block_is_the_header(text: str, header: str, body: str) -> None:
+    parts = split(text)
+    assert (parts.header, parts.body) == (header, body)
+    assert parts.bom + parts.raw_header_with_fences + parts.body == text
+
+
+# What it says
+
+
+def test_dates_and_times_stay_text_as_written() -> None:
+    assert values(
+        "d: 2026-05-18\nt: 2026-05-18T09:30:00+02:00\nl: [2025-01-02]\nx: 2026-02-30\n"
+    ) == {
+        "d": "2026-05-18",
+        "t": "2026-05-18T09:30:00+02:00",
+        "l": ["2025-01-02"],
+        "x": "2026-02-30",
+    }
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("yes", "yes"),
+        ("NO", "NO"),
+        ("true", True),
+        ("007", "007"),
+        ("12:30", "12:30"),
+        ("1.10", "1.10"),
+        ("1.5", 1.5),
+        ("-3", -3),
+        (".nan", ".nan"),
+        (".inf", ".inf"),
+        ("0x1F", "0x1F"),
+        ("1_000", "1_000"),
+        ("9" * 5000, "9" * 5000),
+        ("12345678901234567890", "12345678901234567890"),
+        ("~", None),
+        ("", None),
+        ('"5"', "5"),
+        ("#1 priority", None),
+        ("{{title}}", "{{title}}"),
+        ("[[Some note]]", "[[Some note]]"),
+        ("[[1, 2]]", [[1, 2]]),
+        ("!!binary aGVsbG8=", "aGVsbG8="),
+        ("!!set {a, b}", ["a", "b"]),
+        ("!custom text", "text"),
+    ],
+)
+def test_values_are_read_as_a_person_means_them(written: str, read: object) -> None:
+    assert values(f"key: {written}\n") == {"key": read}
+
+
+def test_keys_are_text() -> None:
+    assert list(values("1: a\ntrue: b\n2026-01-01: c\n? [x, y]\n: d\n")) == [
+        "1",
+        "true",
+        "2026-01-01",
+        "[x, y]",
+    ]
+
+
+def test_a_python_tag_is_never_constructed_and_named_in_a_warning() -> None:
+    loaded = load("run: !!python/object/apply:os.getcwd []\nkept: 1\n")
+    assert loaded.values == {"run": [], "kept": 1}
+    assert any("python/object" in warning for warning in loaded.warnings)
+
+
+def test_of_a_repeated_key_the_last_value_counts_with_a_warning() -> None:
+    loaded = load("title: old\nother: 1\ntitle: new\n")
+    assert loaded.values == {"other": 1, "title": "new"}
+    assert any("title" in warning and "repeated" in warning for warning in loaded.warnings)
+
+
+def test_an_alias_bomb_is_refused_with_its_reason() -> None:
+    loaded = load(bomb(12))
+    assert loaded.state == "broken"
+    assert "aliases" in loaded.warnings[0]
+    assert len(json.dumps(loaded.values)) < 1000
+
+
+def test_modest_aliases_and_merges_are_followed() -> None:
+    assert values("base: &b {x: 1}\nuse:\n  <<: *b\n  y: 2\nagain: *b\n") == {
+        "base": {"x": 1},
+        "use": {"x": 1, "y": 2},
+        "again": {"x": 1},
+    }
+
+
+def test_an_alias_that_holds_itself_is_left_out() -> None:
+    assert values("a: &x [1, *x]\n") == {"a": [1, None]}
+
+
+@pytest.mark.parametrize("depth", [60, 900, 50_000])
+def test_deep_nesting_stays_json_safe(depth: int) -> None:
+    loaded = load("a: " + "[" * depth + "]" * depth + "\nb: 1\n")
+    json.dumps(loaded.values)
+    assert loaded.values["b"] == 1
+
+
+@pytest.mark.parametrize(
+    ("header", "expected"),
+    [
+        ("title: Re: the roof\ntags: [house]\n", {"title": "Re: the roof", "tags": ["house"]}),
+        ("owner: @anna\n", {"owner": "@anna"}),
+        ("title: *Draft*\n", {"title": "*Draft*"}),
+        ("tags:\n\t- garden\n\t- tools\n", {"tags": ["garden", "tools"]}),
+        ("up:\n  - [[Home]] see also\n", {"up": ["[[Home]] see also"]}),
+        ('a: "unclosed\nb: fine\n', {"b": "fine"}),
+        ("a: x\x00y: z\n", {"a": "x y: z"}),
+    ],
+)
+def test_of_a_header_that_is_no_yaml_the_clear_lines_stay_usable(
+    header: str, expected: dict[str, object]
+) -> None:
+    loaded = load(header)
+    assert loaded.state == "broken"
+    assert loaded.values == expected
+    assert "header" in loaded.warnings[0]
+    assert "YAML" in loaded.warnings[0]
+
+
+def test_a_tab_behind_a_colon_is_read_and_warned_about() -> None:
+    loaded = load("title:\tPump\n")
+    assert loaded.values == {"title": "Pump"}
+    assert "tab" in loaded.warnings[0]
+
+
+@given(st.text(alphabet="ab:-[]{}#&*!|>'\"%@`,?\n\t 01.~<=\\", max_size=60))
+@settings(max_examples=300)
+def test_any_header_gives_json_safe_values(header: str) -> None:
+    loaded = load(header)
+    json.dumps(loaded.values, allow_nan=False)
+    assert loaded.state != "broken" or loaded.warnings
+
+
+# Changing it
+
+
+def test_only_the_bytes_of_the_value_change() -> None:
+    text = "\ufeff---\r\n# mine\r\ntitle:   'Old'   # why\r\nz: 1\r\na: {x: 1}\r\n---\r\nbody\r\n"
+    assert change(text, {"title": "New"}) == text.replace("'Old'", "New")
+
+
+def test_a_block_list_stays_one() -> None:
+    text = "---\ntags:\n    - a\n    - b\n\n# note\nlast: 1\n---\n"
+    changed = change(text, {"tags": ["a", "c d"]})
+    assert changed == "---\ntags:\n  - a\n  - c d\n\n# note\nlast: 1\n---\n"
+
+
+def test_the_blank_line_behind_a_literal_block_stays() -> None:
+    text = "---\nlit: |\n  one\n  two\n\nlast: 1\n---\n"
+    assert change(text, {"lit": "three"}) == "---\nlit: three\n\nlast: 1\n---\n"
+
+
+def test_a_new_key_comes_last_in_the_newline_style_of_the_text() -> None:
+    text = "---\r\na: 1\r\n---\r\nbody"
+    assert change(text, {"b": ["x", "y"]}) == "---\r\na: 1\r\nb: [x, y]\r\n---\r\nbody"
+
+
+def test_a_removed_key_takes_its_lines_along() -> None:
+    text = "---\na: 1\ngone:\n  - x\n  - y\nb: 2\n---\nbody"
+    assert change(text, {"gone": None, "never": None}) == "---\na: 1\nb: 2\n---\nbody"
+
+
+def test_a_header_without_keys_goes() -> None:
+    assert change("---\na: 1\n---\nbody", {"a": None}) == "body"
+
+
+def test_a_header_is_made_where_there_is_none() -> None:
+    assert change("\ufeffbody\r\n", {"a": "x"}) == "\ufeff---\r\na: x\r\n---\r\nbody\r\n"
+    assert change("body", {"a": None}) == "body"
+
+
+def test_the_same_value_changes_nothing() -> None:
+    text = "---\na:   'x'\nb: [1,2]\n---\n"
+    assert change(text, {"a": "x", "b": [1, 2]}) == text
+
+
+def test_links_stand_one_to_a_line() -> None:
+    links: list[Any] = [{"to": "memory/a", "relation": "part_of"}]
+    text = change("---\na: 1\n---\n", {"links": links})
+    assert text == "---\na: 1\nlinks:\n  - {to: memory/a, relation: part_of}\n---\n"
+
+
+@pytest.mark.parametrize(
+    ("header", "key", "reason"),
+    [
+        ("title: Re: x\n", "title", "YAML"),
+        ("a: 1\na: 2\n", "a", "2 times"),
+        ("{a: 1, b: 2}\n", "a", "braces"),
+        ("a: &x [1]\nb: *x\n", "a", "alias"),
+        ("a: &x [1]\nb: *x\n", "b", "alias"),
+    ],
+)
+def test_what_cannot_be_changed_safely_is_refused(header: str, key: str, reason: str) -> None:
+    with pytest.raises(RefusedError, match=reason):
+        change(f"---\n{header}---\nbody", {key: "new"})
+
+
+def test_other_keys_can_be_set_beside_anchors_and_repeats() -> None:
+    text = "---\na: &x [1]\nb: *x\nc: 1\nc: 2\nd: old\n---\n"
+    assert change(text, {"d": "new"}) == text.replace("old", "new")
+
+
+TRICKY = st.sampled_from(
+    [
+        "yes",
+        "no",
+        "null",
+        "~",
+        "1",
+        "1.0",
+        "1e3",
+        "0x1F",
+        "12:30",
+        "2026-01-02",
+        "a: b",
+        "a #b",
+        "#x",
+        "@x",
+        "*x",
+        "&x",
+        "- x",
+        "? x",
+        "[x",
+        "{x",
+        "x,",
+        "",
+        " x ",
+        "a\nb",
+        "a\tb",
+        "'",
+        '"',
+        "\\",
+        "---",
+        "...",
+        "-",
+        "ä€𝄞",
+        "\u2028",
+        "\x85",
+        "\x7f",
+        "%x",
+        "`x`",
+        "!x",
+        "|",
+        ">",
+        "=",
+        "<<",
+        "true",
+        "+1",
+        ".5",
+        "0o7",
+        "[[Note]]",
+        "{{x}}",
+        "https://a.b/c#d",
+        "x:",
+        ":x",
+        "a:b",
+    ]
+)
+TEXT = st.one_of(
+    TRICKY,
+    st.text(st.characters(codec="utf-8", exclude_characters="\x00"), max_size=12),
+)
+KEYS = st.sampled_from(["title", "tags", "a key", "1", "ä", "links", "x-y"])
+SCALARS = st.one_of(TEXT, st.integers(-(2**53), 2**53), st.booleans(), st.none())
+VALUES: st.SearchStrategy[Any] = st.recursive(
+    SCALARS,
+    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(TEXT, inner, max_size=3)),
+    max_leaves=6,
+)
+
+
+def is_kept(text: str) -> bool:
+    """YAML has no way to write some code points; such a change is refused."""
+    return re.search("[\ufffe\uffff]", text) is None
+
+
+@given(
+    st.dictionaries(KEYS, VALUES.filter(lambda value: value is not None), min_size=1, max_size=4)
+)
+@settings(max_examples=200, deadline=None)
+def test_a_composed_header_reads_back_the_same(wanted: dict[str, Any]) -> None:
+    text = compose(wanted)
+    if not is_kept(text):
+        return
+    parts, loaded = split_and_load(text + "body")
+    assert loaded.values == wanted
+    assert parts.body == "body"
+
+
+@given(TEXT)
+def test_a_text_is_a_text_for_every_yaml_reader(text: str) -> None:
+    if not is_kept(text):
+        return
+    read = yaml.safe_load(compose({"key": text}).removesuffix("---\n"))
+    assert str(read["key"]) == text or read["key"] == text or re.match(r"\d{4}-\d\d-\d\d", text)
+
+
+ENTRIES = st.sampled_from(
+    [
+        "title: One # why\n",
+        "tags: [a, b]\n",
+        "tags:\n- a\n- b # c\n",
+        "'a key': |\n  lit\n\n  more\n\n",
+        "1: >-\n  folded\n",
+        "ä: 'quoted ''one'''\n",
+        "links:\n  - {to: x, relation: y}\n",
+        "x-y:\n",
+        "# comment\n",
+        "\n",
+        'title: "two\\nlines"\n',
+        "n: {deep: [1, {er: 2}]}\n",
+        "emoji: 😀\n",
+        "multi: plain\n  goes on\n",
+        "d: 2026-01-01\n",
+    ]
+)
+
+
+@st.composite
+def notes(draw: st.DrawFn) -> tuple[list[str], str]:
+    """(the entries of a header, the whole text)."""
+    entries = draw(st.lists(ENTRIES, min_size=1, max_size=6, unique_by=lambda entry: entry[:4]))
+    end = draw(st.sampled_from(["\n", "\r\n"]))
+    bom = draw(st.sampled_from(["", "\ufeff"]))
+    entries = [entry.replace("\n", end) for entry in entries]
+    rest = f"---{end}body: not header{end}{end}---{end}end"
+    return entries, f"{bom}---{end}{''.join(entries)}{rest}"
+
+
+@given(notes(), KEYS, VALUES)
+@settings(max_examples=200, deadline=None)
+def test_a_change_is_exactly_the_difference_asked_for(
+    note: tuple[list[str], str], key: str, value: Any
+) -> None:
+    entries, text = note
+    before, known = split_and_load(text)
+    if known.state != "good":
+        return
+    try:
+        changed = change(text, {key: value})
+    except RefusedError:
+        assert not is_kept(json.dumps(value, ensure_ascii=False))
+        return
+    after, now = split_and_load(changed)
+    wanted = {**known.values, key: value}
+    if value is None:
+        wanted.pop(key, None)
+    if wanted:
+        assert now.values == wanted
+        assert after.body == before.body
+        assert after.bom == before.bom
+    at = 0
+    for entry in entries:
+        if key not in load(entry).values and (wanted or entry.strip()):
+            at = changed.index(entry, at) + len(entry)
+    assert changed.index(before.body, at) >= 0
