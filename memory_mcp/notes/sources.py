@@ -1,0 +1,164 @@
+"""The folders of notes that a configuration names, as real places on this machine."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from memory_mcp.core.config import Config, SourceSettings
+from memory_mcp.core.errors import ConfigError, Problem
+from memory_mcp.core.note import SourceKind
+from memory_mcp.notes.failure import plain_reason
+from memory_mcp.notes.names import Excludes, from_system, to_system
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One folder of notes. `root` is absolute and real: a link was followed once, at start."""
+
+    name: str
+    id: str
+    """The name; `memory:<agent>` for the inbox, of which one engine may hold several."""
+    kind: SourceKind
+    root: Path
+    boost: float
+    exclude: tuple[str, ...]
+    """Patterns as in a `.gitignore`, those of `index.exclude` first."""
+    max_depth: int
+    """Folders deeper than this below the root are not entered."""
+    max_files: int
+    inner: tuple[Path, ...] = ()
+    """Roots of other sources that lie inside this one: their files are theirs."""
+
+
+def open_sources(config: Config) -> tuple[Source, ...]:
+    """The sources of a configuration: inbox, wiki, then the vaults by name.
+
+    `~` and `{agent}` are expanded, relative paths start at the home. Folders of the inbox and the
+    wiki are created where they lie below the home; no other folder ever is. Raises ConfigError
+    where two sources are one folder, a pattern cannot be read, or a folder cannot be created.
+    """
+    home = Path(config.home)
+    problems: list[Problem] = []
+    opened: list[Source] = []
+    for name in sorted(config.sources, key=_order):
+        item = config.sources[name]
+        root = _place(item.path, home, config.agent)
+        if name in ("memory", "wiki") and _is_below(root, home):
+            _create(root, name, problems)
+        exclude = (*config.index.exclude, *item.exclude)
+        _check(name, exclude, problems)
+        opened.append(_source(name, item, _real(root), exclude, config.agent))
+    problems.extend(_same_folder(opened))
+    if problems:
+        raise ConfigError(problems)
+    return tuple(_with_inner(source, opened) for source in opened)
+
+
+def _order(name: str) -> tuple[int, str]:
+    return ({"memory": 0, "wiki": 1}.get(name, 2), name)
+
+
+def _place(path: str, home: Path, agent: str) -> Path:
+    text = os.path.expanduser(path.replace("{agent}", agent))  # noqa: PTH111 - text, not a Path
+    return Path(os.path.normpath(home / text))
+
+
+def _is_below(path: Path, home: Path) -> bool:
+    return path.is_relative_to(os.path.normpath(home))
+
+
+def _create(root: Path, name: str, problems: list[Problem]) -> None:
+    try:
+        _make_private(Path(to_system(str(root))))
+    except OSError as error:
+        reason = plain_reason(error)
+        problems.append(
+            Problem(f"sources.{name}.path", f"{root} cannot be created: {reason}", "folder")
+        )
+
+
+def _make_private(path: Path) -> None:
+    """Create a folder and its parents; only the owner may look into those that are new."""
+    if path.is_dir():
+        return
+    if not path.parent.exists():
+        _make_private(path.parent)
+    path.mkdir(mode=0o700, exist_ok=True)
+
+
+def _real(root: Path) -> Path:
+    real = os.path.realpath(to_system(str(root)))
+    return Path(from_system(real) or real)
+
+
+def _check(name: str, patterns: tuple[str, ...], problems: list[Problem]) -> None:
+    for pattern in patterns:
+        try:
+            Excludes((pattern,))
+        except ValueError:
+            problems.append(
+                Problem(
+                    f"sources.{name}.exclude",
+                    f"{pattern!r} is not a pattern; write it as in a .gitignore,"
+                    " for example 'Templates/**'",
+                    "pattern",
+                )
+            )
+
+
+def _source(
+    name: str, item: SourceSettings, root: Path, exclude: tuple[str, ...], agent: str
+) -> Source:
+    kind: SourceKind = "vault"
+    if name == "memory":
+        kind = "memory"
+    elif name == "wiki":
+        kind = "wiki"
+    return Source(
+        name=name,
+        id=f"memory:{agent}" if name == "memory" else name,
+        kind=kind,
+        root=root,
+        boost=item.boost,
+        exclude=exclude,
+        max_depth=item.max_depth,
+        max_files=item.max_files,
+    )
+
+
+def _same_folder(sources: list[Source]) -> list[Problem]:
+    """One problem for each source whose folder an earlier one has already."""
+    problems: list[Problem] = []
+    for index, source in enumerate(sources):
+        for other in sources[:index]:
+            if _identity(other.root) == _identity(source.root):
+                problems.append(
+                    Problem(
+                        f"sources.{source.name}.path",
+                        f"{source.root} is the folder of sources.{other.name}.path too;"
+                        " give each source a folder of its own",
+                        "folder",
+                    )
+                )
+                break
+    return problems
+
+
+def _identity(root: Path) -> object:
+    """What makes two spellings one folder: the folder itself where it exists, else its name."""
+    try:
+        state = os.stat(to_system(str(root)))  # noqa: PTH116 - the text for the system, not the Path
+    except OSError:
+        return os.path.normcase(root)
+    return (state.st_dev, state.st_ino)
+
+
+def _with_inner(source: Source, sources: list[Source]) -> Source:
+    inner = tuple(
+        other.root
+        for other in sources
+        if other.root != source.root and other.root.is_relative_to(source.root)
+    )
+    return replace(source, inner=inner)
