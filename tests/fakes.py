@@ -1,4 +1,4 @@
-"""Fakes that satisfy the ports: a small embedder that hashes words, and a clock that is set by hand."""
+"""Fakes that satisfy the ports: an embedder that hashes words, a clock that is set by hand."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ class MemoryMcpError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing wrong in the settings: the dotted key, what is wrong, and the place it came from."""
+    """One thing wrong in the settings: dotted key, what is wrong, where it came from."""
 
     key: str
     message: str
@@ -60,7 +60,7 @@ class AmbiguousError(MemoryMcpError):
 
 
 class ConflictError(MemoryMcpError):
-    """The note changed since the caller read it; nothing was written. The text shows what changed."""
+    """The note changed since the caller read it; nothing was written. It shows what changed."""
 
 
 class RefusedError(MemoryMcpError):

@@ -91,7 +91,7 @@ class Passage:
     """A piece of a note as it is indexed and shown."""
 
     heading: str
-    """The trail of headings joined with ` > `; without headings the title, else the file's stem."""
+    """The trail of headings joined with ` > `; without headings the title or the stem."""
     text: str
     """The piece as written, private parts left out. Never blank."""
     first: int
@@ -110,7 +110,7 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A note that was read and parsed. `text` is the file's text, verbatim (line ends and BOM kept)."""
+    """A note that was read and parsed. `text` is verbatim: line ends and BOM are kept."""
 
     card: Card
     text: str

@@ -25,7 +25,7 @@ class Embedder(Protocol):
 
     @property
     def identity(self) -> str:
-        """Provider, model, weights, dimension, prefixes, pooling, normalisation: what may be mixed."""
+        """Provider, weights, dimension, prefixes, pooling, normalisation: what may be mixed."""
         ...
 
     @property
@@ -44,7 +44,7 @@ class Embedder(Protocol):
         ...
 
     def passages(self, texts: Sequence[str]) -> Vectors:
-        """Unit vectors of texts to be found, shape (len(texts), dimension). Raises EmbeddingError."""
+        """Unit vectors of texts to find, shape (len(texts), dimension). Raises EmbeddingError."""
         ...
 
     def query(self, text: str) -> Vectors:

@@ -1,0 +1,211 @@
+"""What goes on behind: loading, sweeping, reading, embedding, watching. All survive failures."""
+
+from __future__ import annotations
+
+import gc
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+
+import anyio
+
+from memory_mcp.core.config import Config
+from memory_mcp.core.errors import EmbeddingError, ModelError, StorageError
+from memory_mcp.core.ports import Embedder
+from memory_mcp.index.dense import DenseStore
+from memory_mcp.index.fill import Filler
+from memory_mcp.index.identity import settings_mark
+from memory_mcp.index.intake import Intake
+from memory_mcp.index.lane import Lane
+from memory_mcp.index.model import Model
+from memory_mcp.index.mounts import is_share
+from memory_mcp.index.queue import Pulse
+from memory_mcp.index.records import Records
+from memory_mcp.index.state import IndexEvent
+from memory_mcp.index.sync import Sync
+from memory_mcp.notes.sources import Source
+from memory_mcp.notes.watch import watch
+
+log = logging.getLogger(__name__)
+
+_FIRST_WAIT_SECONDS, _LONGEST_WAIT_SECONDS = 1.0, 300.0
+_MANY_HINTS = 50  # in one source at once: look at all of it
+
+
+class Background:
+    """The tasks of one index. `run` is cancelled to stop them."""
+
+    def __init__(
+        self,
+        config: Config,
+        sources: Sequence[Source],
+        sync: Sync,
+        intake: Intake,
+        filler: Filler,
+        model: Model,
+        lane: Lane,
+        records: Records,
+        pulse: Pulse,
+        tell: Callable[[IndexEvent], None],
+    ) -> None:
+        self.running = False
+        self._config = config
+        self._sources = sources
+        self._sync = sync
+        self._intake = intake
+        self._filler = filler
+        self._model = model
+        self._lane = lane
+        self._records = records
+        self._pulse = pulse
+        self._tell = tell
+
+    async def run(self) -> None:
+        """Run all tasks until cancelled."""
+        self.running = True
+        try:
+            async with anyio.create_task_group() as tasks:
+                for name, task in (
+                    ("words", self._keep_words),
+                    ("model", self._open_model),
+                    ("vectors", self._keep_vectors),
+                    ("watcher", self._watch),
+                    ("sweeps", self._sweep_local),
+                    ("rescans", self._rescan),
+                ):
+                    tasks.start_soon(self._keep, name, task)
+        finally:
+            self.running = False
+
+    async def _keep(self, name: str, task: Callable[[], Awaitable[None]]) -> None:
+        """Run a task; after a failure again, a little later."""
+        wait = 1.0
+        while True:
+            try:
+                await task()
+                return
+            except Exception:
+                log.exception("the index's %s failed; trying again in %.0f s", name, wait)
+            await anyio.sleep(wait)
+            wait = min(2 * wait, _LONGEST_WAIT_SECONDS)
+
+    async def _keep_words(self) -> None:
+        for source in self._sources:
+            self._sync.hint(source.id)
+        await self._first_load()
+        await self._records.prune([source.id for source in self._sources])
+        while True:
+            if not await self._step():
+                await self._pulse.wait()
+
+    async def _first_load(self) -> None:
+        """The first sweeps make many objects that stay: collecting garbage meanwhile would cost
+        several times the load itself."""
+        enabled = gc.isenabled()
+        gc.disable()
+        try:
+            while await self._sync.step():
+                self._flush()
+        finally:
+            if enabled:
+                gc.enable()
+        gc.freeze()
+
+    async def _step(self) -> bool:
+        worked = await self._sync.step() or await self._intake.step()
+        for source_id in tuple(self._intake.doubtful):
+            self._intake.doubtful.discard(source_id)
+            self._sync.hint(source_id)
+        self._flush()
+        return worked
+
+    def _flush(self) -> None:
+        for event in self._intake.take_events():
+            self._tell(event)
+
+    async def _keep_vectors(self) -> None:
+        wait = _FIRST_WAIT_SECONDS
+        while True:
+            if not self._filler.waits:
+                await self._pulse.wait()
+                continue
+            try:
+                if self._records.is_lost:
+                    await self._leave_facts()
+                await self._filler.step()
+                wait = _FIRST_WAIT_SECONDS
+            except ModelError:
+                await self._leave_facts()  # the model has said so itself, and is given up
+            except (EmbeddingError, StorageError) as error:
+                self._filler.trouble = str(error)
+                log.warning("no vectors for now, trying again in %.0f s: %s", wait, error)
+                await anyio.sleep(wait)
+                wait = min(2 * wait, _LONGEST_WAIT_SECONDS)
+
+    async def _open_model(self) -> None:
+        """Load the model and open the store for its vectors; again after a while where that may
+        help. Meanwhile words are recorded without vectors."""
+        wait = _FIRST_WAIT_SECONDS
+        while not await self._try_to_open():
+            await anyio.sleep(wait)
+            wait = min(2 * wait, _LONGEST_WAIT_SECONDS)
+
+    async def _try_to_open(self) -> bool:
+        """False where another attempt may help."""
+        final = await self._model.load()
+        embedder = self._model.embedder
+        if embedder is not None:
+            final = await self._open_lane(embedder)
+        self._filler.decided = True
+        if self._lane.is_open:
+            self._filler.put_all()
+        await self._leave_facts()
+        self._pulse.beat()
+        return final
+
+    async def _open_lane(self, embedder: Embedder) -> bool:
+        config, identity, size = self._config, embedder.identity, embedder.dimension
+        try:
+            await self._lane.open(
+                lambda: DenseStore(config.vectors, config.home, identity, size),
+                [source.id for source in self._sources],
+            )
+        except StorageError as error:
+            self._filler.trouble = str(error)
+            log.warning("no vectors for now: %s", error)
+            return False
+        self._filler.trouble = None
+        return True
+
+    async def _leave_facts(self) -> None:
+        """What `status` in another process cannot know without loading the model."""
+        embedder = self._model.embedder
+        await self._records.state("settings", settings_mark(self._config.embedding))
+        failure = self._model.error or (None if self._lane.is_open else self._filler.trouble)
+        await self._records.state("identity", embedder.identity if embedder else "")
+        await self._records.state("failure", failure or "")
+
+    async def _watch(self) -> None:
+        if not self._config.index.watch:
+            return
+        async for hints in watch(self._sources, anyio.Event()):
+            for source in self._sources:
+                disks = sorted(disk for source_id, disk in hints if source_id == source.id)
+                for disk in disks if len(disks) <= _MANY_HINTS else [""]:
+                    self._sync.hint(source.id, disk)
+
+    async def _sweep_local(self) -> None:
+        while seconds := self._config.index.sweep_seconds:
+            await anyio.sleep(seconds)
+            await self._records.check()
+            self._filler.retry()
+            self._hint_all(shares=False)
+
+    async def _rescan(self) -> None:
+        while minutes := self._config.index.rescan_minutes:
+            await anyio.sleep(60 * minutes)
+            self._hint_all(shares=True)
+
+    def _hint_all(self, *, shares: bool) -> None:
+        for source in self._sources:
+            if shares or not is_share(source.root):
+                self._sync.hint(source.id)

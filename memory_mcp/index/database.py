@@ -1,0 +1,194 @@
+"""SQLite files that may vanish or be damaged at any moment: checked when opened, made anew if bad.
+
+Several processes may hold one file. A file that was replaced under an open connection is noticed
+by its inode and opened again.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TypeVar
+
+from filelock import FileLock, Timeout
+
+from memory_mcp.core.errors import StorageError
+
+Result = TypeVar("Result")
+BUSY_SECONDS = 10.0
+_SIDES = ("", "-wal", "-shm", "-journal")
+
+
+class Database:
+    """One SQLite file (WAL) of a known layout. Blocking; may be used from any thread."""
+
+    def __init__(self, path: Path, layout: str, version: int) -> None:
+        """`layout`: CREATE statements; `version`: raised when the layout changes."""
+        self.path = path
+        self.reasons: list[str] = []
+        """Why the file was made anew, one sentence each; empty where that never happened."""
+        self.renewals = 0
+        """How often it was made anew or found replaced: what was written before may be gone."""
+        self._layout = layout
+        self._version = version
+        self._lock = threading.RLock()
+        self._connection: sqlite3.Connection | None = None
+        self._inode = 0
+
+    def run(self, work: Callable[[sqlite3.Connection], Result]) -> Result:
+        """The result of `work` in one transaction. A damaged file is made anew and `work` tried
+        once more; StorageError where the disk refuses (full, read-only, locked for too long)."""
+        with self._lock:
+            try:
+                return self._once(work)
+            except sqlite3.DatabaseError as error:
+                if not _is_damage(error):
+                    raise StorageError(self._refused(error)) from error
+                self._renew(f"it was damaged ({error})")
+            try:
+                return self._once(work)
+            except sqlite3.Error as error:
+                raise StorageError(self._refused(error)) from error
+
+    def _refused(self, error: Exception) -> str:
+        return (
+            f"{self.path} cannot be used: {error}. The notes are safe, and the index stays in"
+            " memory; make room on the disk, correct its permissions, or delete the file."
+        )
+
+    def _once(self, work: Callable[[sqlite3.Connection], Result]) -> Result:
+        connection = self._current()
+        with _transaction(connection):
+            return work(connection)
+
+    def _current(self) -> sqlite3.Connection:
+        """The open connection; opened where there is none, or the file is another one now."""
+        if self._connection is not None and _inode(self.path) != self._inode:
+            self._shut()
+            self.renewals += 1
+        if self._connection is None:
+            self._open()
+        assert self._connection is not None
+        return self._connection
+
+    def _open(self) -> None:
+        try:
+            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            os.chmod(self.path.parent, 0o700)  # noqa: PTH101 - it may have been made by a copy
+            existed = self.path.exists()
+        except OSError as error:
+            raise StorageError(self._refused(error)) from error
+        connection = self._connect()
+        problem = self._problem(connection) if existed else None
+        if problem is not None:
+            connection.close()
+            self._renew(problem)
+            return
+        self._lay_out(connection)
+        self._connection, self._inode = connection, _inode(self.path)
+
+    def _connect(self) -> sqlite3.Connection:
+        return sqlite3.connect(
+            self.path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
+        )
+
+    def _problem(self, connection: sqlite3.Connection) -> str | None:
+        """Why this file cannot be used, or None."""
+        try:
+            version = connection.execute("PRAGMA user_version").fetchone()[0]
+            state = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+        except sqlite3.DatabaseError as error:
+            if not _is_damage(error):
+                raise
+            return f"it was damaged ({error})"
+        if state != "ok":
+            return f"it was damaged ({str(state).splitlines()[0]})"
+        if version not in (0, self._version):
+            return f"it has layout {version} and this version uses layout {self._version}"
+        return None
+
+    def _lay_out(self, connection: sqlite3.Connection) -> None:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = NORMAL")
+        if connection.execute("PRAGMA user_version").fetchone()[0] == self._version:
+            return
+        with _transaction(connection):
+            for statement in self._layout.split(";"):
+                connection.execute(statement)
+            connection.execute(f"PRAGMA user_version = {self._version}")
+
+    def _renew(self, reason: str) -> None:
+        """Delete the file and start again; only one process at a time may do so."""
+        self._shut()
+        lock = FileLock(self.path.with_name(f"{self.path.name}.lock"), timeout=BUSY_SECONDS)
+        try:
+            with lock:
+                if self._is_sound():
+                    return
+                for side in _SIDES:
+                    self.path.with_name(self.path.name + side).unlink(missing_ok=True)
+                connection = self._connect()
+                self._lay_out(connection)
+        except (OSError, Timeout) as error:
+            raise StorageError(self._refused(error)) from error
+        self._connection, self._inode = connection, _inode(self.path)
+        self.renewals += 1
+        self.reasons.append(f"{self.path.name} was made anew: {reason}")
+
+    def _is_sound(self) -> bool:
+        """Whether another process has made it anew already; then it is open."""
+        if not self.path.exists():
+            return False
+        connection = self._connect()
+        try:
+            if self._problem(connection) is None:
+                self._lay_out(connection)
+                self._connection, self._inode = connection, _inode(self.path)
+                self.renewals += 1
+                return True
+        except sqlite3.Error:
+            pass  # it cannot be read: the caller makes it anew
+        connection.close()
+        return False
+
+    def _shut(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+        self._connection = None
+
+    def close(self) -> None:
+        """Close the file; the next use opens it again."""
+        with self._lock:
+            self._shut()
+
+
+@contextmanager
+def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")
+
+
+def _is_damage(error: sqlite3.DatabaseError) -> bool:
+    """Damage of the file, not a busy, full or read-only disk."""
+    if isinstance(error, sqlite3.OperationalError):
+        return "malformed" in str(error) or "no such" in str(error)
+    return isinstance(error, sqlite3.DatabaseError) and not isinstance(
+        error, sqlite3.IntegrityError | sqlite3.ProgrammingError
+    )
+
+
+def _inode(path: Path) -> int:
+    try:
+        return path.stat().st_ino
+    except OSError:
+        return -1

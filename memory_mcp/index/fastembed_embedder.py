@@ -1,0 +1,76 @@
+"""Any embedding model by its name, through fastembed (an optional extra; downloads it once)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from memory_mcp.core.errors import EmbeddingError, ModelError
+from memory_mcp.core.ports import Vectors
+from memory_mcp.index.identity import embedding_identity
+from memory_mcp.index.unit import unit_vectors
+
+DEFAULT_MODEL = "BAAI/bge-small-en-v1.5"
+_E5_PREFIXES = ("query: ", "passage: ")
+
+
+class FastembedEmbedder:
+    """A model that fastembed knows. Blocking; loading may download."""
+
+    batch = 32
+
+    def __init__(self, model: str | None) -> None:
+        """Load a model by name. Raises ModelError where the extra is not installed, or the
+        model is not known to fastembed or cannot be loaded."""
+        self.model = model or DEFAULT_MODEL
+        self._ask, self._tell = _E5_PREFIXES if "e5" in self.model.lower() else ("", "")
+        self._engine = _load(self.model)
+        self.dimension = len(self._embed(["dimension"], None)[0])
+        rules = f"fastembed/{self._tell.strip()}/unit"
+        self.identity = embedding_identity("fastembed", self.model, "", self.dimension, rules)
+
+    def passages(self, texts: Sequence[str]) -> Vectors:
+        """Unit vectors, shape (len(texts), dimension). Raises EmbeddingError."""
+        return self._embed([self._tell + text for text in texts], self.dimension)
+
+    def query(self, text: str) -> Vectors:
+        """The unit vector of a question, shape (dimension,). Raises EmbeddingError."""
+        try:
+            if self._ask:
+                found: Iterable[Any] = self._engine.embed([self._ask + text])
+            else:
+                found = self._engine.query_embed(text)
+            rows = unit_vectors(np.stack(list(found)), 1, self.dimension, self.model)
+        except (RuntimeError, ValueError, OSError) as error:
+            raise EmbeddingError(f"{self.model} failed on a question: {error}") from error
+        vector: Vectors = rows[0]
+        return vector
+
+    def _embed(self, texts: Sequence[str], dimension: int | None) -> Vectors:
+        if not texts:
+            return np.empty((0, dimension or 0), np.float32)
+        try:
+            rows = np.stack(list(chain(self._engine.embed(list(texts), batch_size=self.batch))))
+        except (RuntimeError, ValueError, OSError) as error:
+            raise EmbeddingError(f"{self.model} failed on {len(texts)} texts: {error}") from error
+        return unit_vectors(rows, len(texts), dimension, self.model)
+
+
+def _load(model: str) -> Any:
+    try:
+        from fastembed import TextEmbedding
+    except ImportError as error:
+        raise ModelError(
+            f"embedding.provider fastembed (model {model}) needs an extra; run:"
+            " pip install 'memory-mcp[fastembed]'"
+        ) from error
+    try:
+        return TextEmbedding(model)
+    except Exception as error:  # fastembed, its hub client and onnxruntime each raise their own
+        raise ModelError(
+            f"the model {model} cannot be loaded by fastembed: {error}. Check the name, and that"
+            " this machine can reach the model's host, or use embedding.provider bundled"
+        ) from error

@@ -1,0 +1,125 @@
+"""The embedding model of this process: loaded behind everybody's back, asked on worker threads."""
+
+from __future__ import annotations
+
+import logging
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+
+import anyio
+from anyio import CapacityLimiter, to_thread
+
+from memory_mcp.core.errors import EmbeddingError, ModelError
+from memory_mcp.core.ports import Embedder, Vectors
+from memory_mcp.index.queue import Pulse
+from memory_mcp.index.state import EmbedderState, EmbedderStateName
+
+log = logging.getLogger(__name__)
+
+_REMEMBERED = 256  # questions
+_QUERY_SECONDS = 5.0  # a search does not wait longer for the vector of its question
+
+
+class Model:
+    """State and use of the embedder that `factory` loads; None: embeddings are switched off."""
+
+    def __init__(self, factory: Callable[[], Embedder] | None, pulse: Pulse) -> None:
+        self._factory = factory
+        self._pulse = pulse
+        self._state: EmbedderStateName = "off" if factory is None else "loading"
+        self._embedder: Embedder | None = None
+        self._error: str | None = None
+        self._known: OrderedDict[str, Vectors] = OrderedDict()
+        self._passages = CapacityLimiter(1)
+        self._queries = CapacityLimiter(2)
+
+    @property
+    def state(self) -> EmbedderStateName:
+        """loading | ready | off | failed."""
+        return self._state
+
+    @property
+    def embedder(self) -> Embedder | None:
+        """The embedder while it can be used."""
+        return self._embedder if self._state == "ready" else None
+
+    @property
+    def error(self) -> str | None:
+        """Why it cannot be used, or why it could not be loaded yet."""
+        return self._error
+
+    def describe(self) -> EmbedderState:
+        """The state as a value."""
+        embedder = self._embedder
+        return EmbedderState(
+            self._state,
+            embedder.model if embedder else None,
+            embedder.dimension if embedder else None,
+            self._error,
+        )
+
+    async def load(self) -> bool:
+        """Load the embedder if it is not loaded. Never raises but to be cancelled: the reason of a
+        failure is in `error`. False where trying again later may help."""
+        if self._factory is None or self._embedder is not None:
+            return True
+        try:
+            self._embedder = await to_thread.run_sync(self._factory)
+        except ModelError as error:
+            self.fail(str(error))
+            return True
+        except EmbeddingError as error:
+            self.fail(str(error))
+            return False
+        except Exception as error:  # noqa: BLE001 - a library's own error costs only the vectors
+            self.fail(f"the embedding model could not be loaded: {error}")
+            return True
+        self._state, self._error = "ready", None
+        self._pulse.beat()
+        return True
+
+    def fail(self, reason: str) -> None:
+        """Give the model up: words only from here on."""
+        self._state, self._error = "failed", reason
+        log.warning("words only: %s", reason)
+        self._pulse.beat()
+
+    async def passages(self, texts: Sequence[str]) -> Vectors:
+        """Unit vectors of texts. Raises EmbeddingError; a ModelError gives the model up."""
+        embedder = self.embedder
+        if embedder is None:
+            raise EmbeddingError("there is no embedding model")
+        try:
+            return await to_thread.run_sync(embedder.passages, texts, limiter=self._passages)
+        except ModelError as error:
+            self.fail(str(error))
+            raise
+
+    async def query(self, text: str) -> Vectors | None:
+        """The unit vector of a question; None where there is no model, or none in time."""
+        embedder = self.embedder
+        if embedder is None:
+            return None
+        known = self._known.get(text)
+        if known is not None:
+            self._known.move_to_end(text)
+            return known
+        vector: Vectors | None = None
+        with anyio.move_on_after(_QUERY_SECONDS):
+            vector = await self._ask(embedder, text)
+        if vector is not None:
+            self._known[text] = vector
+            while len(self._known) > _REMEMBERED:
+                self._known.popitem(last=False)
+        return vector
+
+    async def _ask(self, embedder: Embedder, text: str) -> Vectors | None:
+        try:
+            return await to_thread.run_sync(
+                embedder.query, text, abandon_on_cancel=True, limiter=self._queries
+            )
+        except ModelError as error:
+            self.fail(str(error))
+        except EmbeddingError as error:
+            log.warning("a question was searched by words only: %s", error)
+        return None

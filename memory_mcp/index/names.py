@@ -1,0 +1,274 @@
+"""Names of notes: what a reference or a link means, and who links to whom.
+
+Links are resolved when they are asked for, so that a note that comes or goes changes the answer at
+once; what is kept is only under which words notes can be named and links were written.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from memory_mcp.core.errors import AmbiguousError, NotFoundError
+from memory_mcp.core.note import Card, Link, LinkKind
+from memory_mcp.core.reference import split
+from memory_mcp.index.labels import NoteKey, Shelf, addresses, fold, spellings
+from memory_mcp.notes.sources import Source
+
+SUPERSEDES = "supersedes"
+_NEAR = 3  # near matches that an error names
+_LISTED = 10  # candidates that an error lists
+
+
+@dataclass(frozen=True, slots=True)
+class Backlink:
+    """A link to a note, seen from the note: who links, how, and by which relation."""
+
+    source_id: str
+    path: str
+    reference: str
+    kind: LinkKind
+    relation: str
+
+
+class Names:
+    """All live notes by name. With `source_ids`, methods look only there (None: everywhere)."""
+
+    def __init__(self, sources: Sequence[Source]) -> None:
+        self._sources = {source.id: source for source in sources}
+        self._shelf = Shelf()
+        self._incoming: dict[str, set[NoteKey]] = {}
+        self._superseding: set[NoteKey] = set()
+
+    def put(self, source_id: str, card: Card) -> None:
+        """Know a note, in place of what was known of it."""
+        key = (source_id, card.path)
+        self.drop(*key)
+        self._shelf.put(key, card)
+        for word in _written(card.links):
+            self._incoming.setdefault(word, set()).add(key)
+        if any(_relation(link) == SUPERSEDES for link in card.links):
+            self._superseding.add(key)
+
+    def drop(self, source_id: str, path: str) -> None:
+        """Forget a note; an unknown one is ignored."""
+        key = (source_id, path)
+        card = self._shelf.drop(key)
+        if card is None:
+            return
+        for word in _written(card.links):
+            linking = self._incoming[word]
+            linking.discard(key)
+            if not linking:
+                del self._incoming[word]
+        self._superseding.discard(key)
+
+    def reference(self, source_id: str, path: str) -> str:
+        """`<source>/<path>`, the canonical reference."""
+        return f"{self._sources[source_id].name}/{path}"
+
+    def resolve(self, text: str, source_ids: Collection[str] | None = None) -> tuple[Source, str]:
+        """The note that a reference names, as (source, path).
+
+        The source may be left out where only one note fits; then the end of a path is enough. Case
+        is ignored only where nothing fits exactly. Raises InputError for text that cannot be a
+        reference, AmbiguousError with the candidates, NotFoundError with near matches.
+        """
+        visible = self._visible(source_ids)
+        name, path = self._split(text, visible)
+        found: list[NoteKey] = []
+        if name is not None:
+            found = self._in_source([s for s in visible if self._sources[s].name == name], path)
+            path = f"{name}/{path}"
+        found = found or self._anywhere(visible, path)
+        if len(found) == 1:
+            return self._sources[found[0][0]], found[0][1]
+        if found:
+            raise AmbiguousError(self._candidates(text, found))
+        raise NotFoundError(self._missing(text, path, name, visible))
+
+    def _split(self, text: str, visible: Sequence[str]) -> tuple[str | None, str]:
+        """(name of the source or None, path). A source may be written in any case."""
+        known = {self._sources[sid].name for sid in visible}
+        name, path = split(text, known)
+        first, slash, rest = path.partition("/")
+        same = [one for one in known if slash and fold(one) == fold(first)]
+        if name is None and len(same) == 1 and not self._shelf.has_folder(visible, first):
+            return same[0], rest
+        return name, path
+
+    def _visible(self, source_ids: Collection[str] | None) -> list[str]:
+        return [sid for sid in self._sources if source_ids is None or sid in source_ids]
+
+    def _in_source(self, source_ids: Sequence[str], path: str) -> list[NoteKey]:
+        for sid in source_ids:
+            if self._shelf.has((sid, path)):
+                return [(sid, path)]
+        same = self._shelf.same_path(source_ids, path)
+        return sorted(same or self._shelf.ending(source_ids, path))
+
+    def _anywhere(self, source_ids: Sequence[str], path: str) -> list[NoteKey]:
+        exact = [(sid, path) for sid in source_ids if self._shelf.has((sid, path))]
+        ends = self._shelf.ending(source_ids, path)
+        return (
+            exact
+            or sorted(key for key in ends if f"/{key[1]}".endswith(f"/{path}"))
+            or sorted(self._shelf.same_path(source_ids, path))
+            or sorted(ends)
+        )
+
+    def _candidates(self, text: str, found: Sequence[NoteKey]) -> str:
+        listed = ", ".join(self.reference(*key) for key in found[:_LISTED])
+        more = f" and {len(found) - _LISTED} more" if len(found) > _LISTED else ""
+        return f"{text!r} fits {len(found)} notes: {listed}{more}. Use one of these references."
+
+    def _missing(self, text: str, path: str, name: str | None, visible: Sequence[str]) -> str:
+        near = self._near(path, visible)
+        first = path.partition("/")[0]
+        names = ", ".join(dict.fromkeys(self._sources[sid].name for sid in visible))
+        message = f"There is no note {text!r}."
+        if name is None and "/" in path and not self._shelf.has_folder(visible, first):
+            message += f" There is no source {first!r} either; the sources are {names}."
+        if near:
+            return f"{message} Did you mean {', '.join(near)}?"
+        return f"{message} Look for it with memory_search or memory_list (sources: {names})."
+
+    def _near(self, path: str, visible: Sequence[str]) -> list[str]:
+        stems: dict[str, list[str]] = {}
+        whole: dict[str, str] = {}
+        for key in self._shelf.keys_in(visible):
+            reference = self.reference(*key)
+            whole[fold(reference)] = reference
+            stems.setdefault(fold(key[1].rpartition("/")[2]), []).append(reference)
+        asked, stem = fold(path), fold(path.rpartition("/")[2])
+        close = [whole[name] for name in difflib.get_close_matches(asked, whole, _NEAR, 0.75)]
+        for name in difflib.get_close_matches(stem, stems, _NEAR, 0.7):
+            close.extend(stems[name])
+        close.extend(whole[name] for name in whole if len(stem) > 2 and stem in name)
+        return list(dict.fromkeys(close))[:_NEAR]
+
+    def target(self, source_id: str, path: str, link: Link) -> NoteKey | None:
+        """The note that a link in the note (source_id, path) leads to; None where there is none.
+
+        Read in this order: a path (for Markdown links from the linking note's folder first, for
+        others from the root first), a full reference, the end of a path, an alias, a name or a
+        title; the same source before the others, exact spelling before another case. Where more
+        than one note fits, the one in the same folder is meant, else none.
+        """
+        for text in spellings(link.target):
+            found = self._by_path(source_id, path, link.kind, text) or self._by_word(
+                source_id, path, text
+            )
+            if found is not None:
+                return found
+        return None
+
+    def _by_path(self, source_id: str, path: str, kind: LinkKind, text: str) -> NoteKey | None:
+        readings = list(addresses(source_id, path, kind, text, self._full(text)))
+        for key in readings:
+            if self._shelf.has(key):
+                return key
+        for sid, reading in readings:
+            same = self._shelf.same_path([sid], reading)
+            if len(same) == 1:
+                return next(iter(same))
+        return None
+
+    def _full(self, text: str) -> list[NoteKey]:
+        first, slash, rest = text.partition("/")
+        if not slash:
+            return []
+        return [(source.id, rest) for source in self._sources.values() if source.name == first]
+
+    def _by_word(self, source_id: str, path: str, text: str) -> NoteKey | None:
+        if text.startswith(("./", "../")):
+            return None
+        others = [sid for sid in self._sources if sid != source_id]
+        for look in (self._shelf.ending, self._shelf.labelled):
+            for where in ([source_id], others):
+                found = look(where, text)
+                if found:
+                    return _choose(found, text, (source_id, path))
+        return None
+
+    def backlinks(
+        self, source_id: str, path: str, source_ids: Collection[str] | None = None
+    ) -> tuple[Backlink, ...]:
+        """Every link that leads to a note, in the order of the linking notes' references."""
+        card = self._shelf.card((source_id, path))
+        if card is None:
+            return ()
+        visible = set(self._visible(source_ids))
+        linking = {key for word in _known_as(card) for key in self._incoming.get(word, ())}
+        found = self._leading_to((source_id, path), linking, visible)
+        return tuple(sorted(set(found), key=lambda b: (b.reference, b.kind, b.relation)))
+
+    def _leading_to(
+        self, key: NoteKey, linking: Iterable[NoteKey], visible: Collection[str]
+    ) -> Iterator[Backlink]:
+        for other in linking:
+            card = self._shelf.card(other)
+            if card is None or other == key or other[0] not in visible:
+                continue
+            for link in card.links:
+                if self.target(*other, link) == key:
+                    relation = _relation(link)
+                    yield Backlink(*other, self.reference(*other), link.kind, relation)
+
+    def superseded_by(
+        self, source_id: str, path: str, source_ids: Collection[str] | None = None
+    ) -> str | None:
+        """Reference of the note that says it supersedes this one; the latest where several do."""
+        card = self._shelf.card((source_id, path))
+        if card is None or not self._superseding:
+            return None
+        visible = set(self._visible(source_ids))
+        linking = {
+            key
+            for word in _known_as(card)
+            for key in self._incoming.get(word, ())
+            if key in self._superseding
+        }
+        newer = {
+            (back.source_id, back.path)
+            for back in self._leading_to((source_id, path), linking, visible)
+            if back.relation == SUPERSEDES
+        }
+        return self.reference(*max(newer, key=self._age)) if newer else None
+
+    def _age(self, key: NoteKey) -> tuple[str, NoteKey]:
+        card = self._shelf.card(key)
+        assert card is not None
+        return card.updated or card.created or card.modified, key
+
+
+def _relation(link: Link) -> str:
+    return link.relation.strip().casefold().replace("-", "_").replace(" ", "_")
+
+
+def _written(links: Iterable[Link]) -> set[str]:
+    """The words under which links are filed: the whole target and its last part, folded."""
+    words = set()
+    for link in links:
+        for text in spellings(link.target):
+            words.add(fold(text))
+            words.add(fold(text.rpartition("/")[2]))
+    return words
+
+
+def _known_as(card: Card) -> set[str]:
+    """The words under which links to a note may be filed."""
+    labels = (card.path.rpartition("/")[2], *card.aliases, card.name or "", card.title)
+    return {fold(label) for label in labels if label}
+
+
+def _choose(found: Collection[NoteKey], text: str, near: NoteKey) -> NoteKey | None:
+    """The only one; else the only one of this spelling; else the only one in the same folder."""
+    exact = [key for key in found if key[1].endswith(text)]
+    for some in (list(found), exact):
+        if len(some) == 1:
+            return some[0]
+    folder = (near[0], near[1].rpartition("/")[0])
+    beside = [key for key in exact or found if (key[0], key[1].rpartition("/")[0]) == folder]
+    return beside[0] if len(beside) == 1 else None

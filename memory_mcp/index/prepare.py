@@ -1,0 +1,102 @@
+"""From a file to what goes on the table: read, parse, cut, count words. Blocking, for a thread."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from hashlib import sha256
+
+from memory_mcp.core import private
+from memory_mcp.core.config import ChunkSettings
+from memory_mcp.core.errors import MemoryMcpError, NotFoundError
+from memory_mcp.core.note import Json, Note, Stamp
+from memory_mcp.core.parse import parse
+from memory_mcp.core.words import terms
+from memory_mcp.index.table import Parsed
+from memory_mcp.notes.files import read
+from memory_mcp.notes.sources import Source
+
+
+@dataclass(frozen=True, slots=True)
+class Same:
+    """The bytes are those that are known; the file's own data may have changed."""
+
+    stamp: Stamp
+    modified: str
+
+
+@dataclass(frozen=True, slots=True)
+class Gone:
+    """There is no such note now."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """The note is there and cannot be read; why, in one sentence."""
+
+    message: str
+
+
+Outcome = Parsed | Same | Gone | Failed
+
+
+def prepare(source: Source, path: str, known: str | None, chunking: ChunkSettings) -> Outcome:
+    """Read a note and make of it what the index keeps, unless its digest is the `known` one."""
+    try:
+        content = read(source, path)
+    except NotFoundError:
+        return Gone()
+    except MemoryMcpError as error:
+        return Failed(str(error))
+    digest = sha256(content.data).hexdigest()
+    if digest == known:
+        return Same(content.stamp, content.modified)
+    note = parse(source.name, source.kind, path, content.data, content.modified, chunking)
+    passages, whole = count_words(note)
+    return Parsed(note.card, note.passages, passages, whole, content.stamp, digest)
+
+
+def count_words(note: Note) -> tuple[tuple[dict[str, int], ...], dict[str, int]]:
+    """Term -> how often, for each passage and for the whole note.
+
+    A passage has the words of its context and text. Words of the path, the name, the aliases and
+    the tags are added once to each passage that lacks them, words of the header's values to the
+    first passage. The whole note has the words of all texts, and each of the others once.
+    """
+    language = note.card.language
+    names = set(terms(_names(note), language))
+    header = set(terms(private.strip("\n".join(_values(note.frontmatter))), language))
+    whole: Counter[str] = Counter()
+    passages = []
+    for place, passage in enumerate(note.passages):
+        text = Counter(terms(passage.text, language))
+        whole.update(text)
+        text.update(terms(passage.context, language))
+        _add_missing(text, names if place else names | header)
+        passages.append(dict(text))
+    _add_missing(whole, names | header | set(terms(note.card.title, language)))
+    return tuple(passages), dict(whole)
+
+
+def _add_missing(counts: Counter[str], words: Iterable[str]) -> None:
+    for word in sorted(words):
+        if word not in counts:
+            counts[word] = 1
+
+
+def _names(note: Note) -> str:
+    card = note.card
+    return "\n".join((*card.path.split("/"), card.name or "", *card.aliases, *card.tags))
+
+
+def _values(value: Json) -> Iterator[str]:
+    """All texts and numbers in a header's values."""
+    if isinstance(value, dict):
+        for inner in value.values():
+            yield from _values(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _values(inner)
+    elif value is not None and not isinstance(value, bool):
+        yield str(value)

@@ -1,0 +1,102 @@
+"""What the running index says about itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from memory_mcp.index.fill import Filler
+from memory_mcp.index.intake import Intake
+from memory_mcp.index.known import Known
+from memory_mcp.index.labels import NoteKey
+from memory_mcp.index.lane import Lane
+from memory_mcp.index.model import Model
+from memory_mcp.index.state import IndexState, SourceState
+from memory_mcp.index.table import Table
+from memory_mcp.notes.scan import Warned
+
+
+def report(
+    table: Table,
+    sources: Sequence[Known],
+    model: Model,
+    lane: Lane,
+    intake: Intake,
+    filler: Filler,
+    renewals: Sequence[str],
+    trouble: str | None,
+) -> IndexState:
+    """The state as a value. A source that was not scanned yet counts as one pending file: how many
+    there are is not known before."""
+    unread = set(intake.files)
+    bare = {key for key in filler.queue if table.entry(*key) is not None}
+    waiting = unread | bare
+    scanning = sum(known.state == "scanning" for known in sources)
+    warnings = (*_warnings(table, sources, filler), *_index_warnings(renewals, trouble))
+    return IndexState(
+        pending=len(waiting) + scanning,
+        degraded=_degraded(model, filler, len(unread), len(bare), scanning),
+        sources={
+            label: _source_state(table, known, waiting)
+            for label, known in zip(labels(sources), sources, strict=True)
+        },
+        embedder=model.describe(),
+        warnings=warnings,
+        vectors=lane.count(),
+    )
+
+
+def labels(sources: Sequence[Known]) -> list[str]:
+    """The name of each source; its id where an earlier one has the name."""
+    seen: set[str] = set()
+    result = []
+    for known in sources:
+        name = known.source.name
+        result.append(known.source.id if name in seen else name)
+        seen.add(name)
+    return result
+
+
+def _source_state(table: Table, known: Known, waiting: set[NoteKey]) -> SourceState:
+    source_id = known.source.id
+    state = known.state
+    if state in ("ready", "empty") and any(key[0] == source_id for key in waiting):
+        state = "indexing"
+    files, passages = len(table.paths(source_id)), table.passage_count(source_id)
+    return SourceState(files, passages, str(known.source.root), state)
+
+
+def _degraded(model: Model, filler: Filler, unread: int, bare: int, scanning: int) -> str | None:
+    """One sentence on what a search lacks now; the gravest reason."""
+    match model.state:
+        case "off":
+            return "words only: embeddings are switched off (embedding.provider none)"
+        case "failed":
+            return f"words only: {model.error}"
+        case "loading":
+            reason = f" ({model.error})" if model.error else ""
+            return f"words only: the embedding model is still loading{reason}"
+        case "ready":
+            if filler.trouble is not None:
+                return f"words only for {bare or 'some'} notes: {filler.trouble}"
+    if scanning or unread:
+        return f"still indexing: {unread or 'some'} files are not read yet"
+    if bare:
+        return f"still indexing: {bare} notes can be found by words only so far"
+    return None
+
+
+def _warnings(table: Table, sources: Sequence[Known], filler: Filler) -> Iterator[Warned]:
+    for known in sources:
+        yield from known.warnings()
+    for entry in table.entries():
+        for message in entry.card.warnings:
+            yield Warned(entry.card.reference, message)
+    for (source_id, path), message in filler.refused.items():
+        yield Warned(table.names.reference(source_id, path), f"has no vectors: {message}")
+
+
+def _index_warnings(renewals: Sequence[str], trouble: str | None) -> Iterator[Warned]:
+    for reason in renewals:
+        yield Warned("index", reason)
+    if trouble is not None:
+        yield Warned("index", trouble)

@@ -1,0 +1,176 @@
+"""From the disk to the table: one path for events, sweeps, refresh and rebuild.
+
+A scan says what is there; a changed stamp means read and hash; the hash decides (`intake`). What
+was put on the table after a scan began is newer than the scan and is not removed by it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from anyio import Lock, to_thread
+
+from memory_mcp.core.change import Changes, diff
+from memory_mcp.core.note import Stamp
+from memory_mcp.index.intake import Intake
+from memory_mcp.index.known import Known
+from memory_mcp.index.queue import Pulse
+from memory_mcp.index.records import Records
+from memory_mcp.index.slices import Slices
+from memory_mcp.index.state import SourceStateName
+from memory_mcp.index.table import Entry, Table
+from memory_mcp.notes.names import ENDING, path_of
+from memory_mcp.notes.scan import Scan, scan
+from memory_mcp.notes.sources import Source
+
+
+class Sync:
+    """Keeps the table what the disk is. Lives on the event loop; scans on worker threads."""
+
+    def __init__(
+        self,
+        known: Mapping[str, Known],
+        table: Table,
+        records: Records,
+        intake: Intake,
+        pulse: Pulse,
+    ) -> None:
+        self._known = known
+        self._table = table
+        self._records = records
+        self._intake = intake
+        self._pulse = pulse
+        self._hints: dict[tuple[str, str], bool] = {}
+        self._busy = False
+        self._scanning = Lock()
+
+    @property
+    def idle(self) -> bool:
+        """Whether no folder waits to be looked at."""
+        return not self._hints and not self._busy
+
+    def hint(self, source_id: str, disk: str = "", *, anew: bool = False) -> None:
+        """Look again at or below a disk path ("": the whole source) as soon as possible. `anew`:
+        read even what has its old stamp and its old bytes."""
+        if source_id in self._known:
+            key = (source_id, disk.strip("/"))
+            self._hints[key] = self._hints.get(key, False) or anew
+            self._pulse.beat()
+
+    async def step(self) -> bool:
+        """Do the oldest sweep that waits. False where none did."""
+        if not self._hints:
+            return False
+        key = next(iter(self._hints))
+        anew = self._hints.pop(key)
+        self._busy = True
+        try:
+            await self.sweep(self._known[key[0]].source, key[1], anew=anew)
+        finally:
+            self._busy = False
+            self._pulse.beat()
+        return True
+
+    async def sweep(self, source: Source, disk: str = "", *, anew: bool = False) -> None:
+        """Compare a source, or what is at or below a disk path in it, with the table; queue what
+        changed, remove what is gone."""
+        known = self._known[source.id]
+        async with self._scanning:
+            turn = self._table.turn
+            found, changes = await to_thread.run_sync(
+                _compare, source, disk, self._stamps(source, disk)
+            )
+            if found.state == "missing" or (not disk and known.guarded and not found.files):
+                await self._set_aside(known, found)
+            elif disk and self._leaves_nothing(known, found, changes):
+                self.hint(source.id)
+            elif known.aside is None and known.state != "scanning":
+                await self._apply(known, disk, found, changes, turn, anew)
+            elif disk:
+                self.hint(source.id)
+            else:
+                await self._bring_back(known, found)
+
+    def _stamps(self, source: Source, disk: str) -> dict[str, Stamp]:
+        """Stamps of the live notes at or below a disk path."""
+        entries = self._table.paths(source.id)
+        if not disk:
+            return {path: entry.stamp for path, entry in entries.items()}
+        below = f"{path_of(f'{disk}/x{ENDING}')[:-1]}"
+        stamps = {path: e.stamp for path, e in entries.items() if path.startswith(below)}
+        exact: Entry | None = entries.get(path_of(disk)) if disk.endswith(ENDING) else None
+        if exact is not None:
+            stamps[exact.card.path] = exact.stamp
+        return stamps
+
+    def _leaves_nothing(self, known: Known, found: Scan, changes: Changes) -> bool:
+        """Whether the last notes of a source would go by a look at a part of it."""
+        live = len(self._table.paths(known.source.id))
+        return known.guarded and not found.files and 0 < live <= len(changes.removed)
+
+    async def _set_aside(self, known: Known, found: Scan) -> None:
+        """Serve nothing from a folder that is missing or suddenly empty, and forget nothing."""
+        source = known.source
+        if known.aside is None:
+            live = list(self._table.paths(source.id))
+            known.aside = len(live) or len(await self._records.rows(source.id))
+            self._intake.drop_source(source.id)
+            await self._intake.remove(source, live)
+        known.failures.clear()
+        known.scanned = found.warnings
+        state: SourceStateName = "missing" if found.state == "missing" else "empty"
+        if known.state != state:
+            known.state = state
+            self._intake.announce(frozenset(), listing=True)
+
+    async def _bring_back(self, known: Known, found: Scan) -> None:
+        """First sight of a folder, or it is back: take from the catalog what still holds."""
+        source = known.source
+        known.aside, known.scanned = None, found.warnings
+        stamps = {path: one.stamp for path, one in found.files.items()}
+        slices = Slices()
+        async for parsed in self._records.restore(source.id, stamps):
+            if self._table.entry(source.id, parsed.card.path) is None:
+                self._intake.put(source, parsed, quiet=True)
+            await slices.pause()
+        for path, stamp in stamps.items():
+            entry = self._table.entry(source.id, path)
+            if entry is None or entry.stamp != stamp:
+                self._intake.files.put((source.id, path))
+        live = list(self._table.paths(source.id))
+        known.state = "ready" if stamps else "empty"
+        await self._intake.remove(source, [path for path in live if path not in stamps])
+        self._intake.announce(frozenset(), listing=True)
+
+    async def _apply(
+        self, known: Known, disk: str, found: Scan, changes: Changes, turn: int, anew: bool
+    ) -> None:
+        source = known.source
+        for path in self._to_read(known, disk, found, changes, anew):
+            self._intake.files.put((source.id, path), urgent=bool(disk), anew=anew)
+        gone = [p for p in changes.removed if not self._table.touched_after((source.id, p), turn)]
+        if len(gone) < len(changes.removed):
+            self.hint(source.id, disk)
+        await self._intake.remove(source, gone)
+        if not disk:
+            known.scanned = found.warnings
+            for path in [path for path in known.failures if path not in found.files]:
+                await self._intake.forget_failure(source, path)
+        if not disk or found.files:
+            known.state = "ready" if found.files else "empty"
+        self._pulse.beat()
+
+    @staticmethod
+    def _to_read(
+        known: Known, disk: str, found: Scan, changes: Changes, anew: bool
+    ) -> Sequence[str]:
+        """What is to be read. A hint at one file beats its unchanged stamp."""
+        if anew or path_of(disk) in found.files:
+            return list(found.files)
+        young = sorted(known.young.intersection(found.files))
+        return list(dict.fromkeys((*changes.added, *changes.changed, *young)))
+
+
+def _compare(source: Source, disk: str, known: Mapping[str, Stamp]) -> tuple[Scan, Changes]:
+    found = scan(source, disk)
+    return found, diff({path: one.stamp for path, one in found.files.items()}, known)

@@ -1,0 +1,173 @@
+"""Embeddings over HTTP, against a real server on this machine."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import numpy as np
+import pytest
+import stamina
+
+from memory_mcp.core.config import EmbeddingSettings
+from memory_mcp.core.errors import EmbeddingError, ModelError
+from memory_mcp.index.http_embedder import HttpEmbedder
+
+Answer = tuple[int, dict[str, str], Any]
+KEY = "sk-not-for-logs"
+
+
+class Gateway:
+    """Answers with what `answer` makes of a request; remembers the requests."""
+
+    def __init__(self) -> None:
+        self.requests: list[dict[str, Any]] = []
+        self.headers: list[str | None] = []
+        self.answer: Callable[[list[str]], Answer] = good
+        self.url = ""
+
+
+def good(texts: list[str]) -> Answer:
+    rows = [
+        {"index": n, "embedding": [float(len(text)), 1.0, 0.0]} for n, text in enumerate(texts)
+    ]
+    return 200, {}, {"data": rows[::-1], "model": "m"}
+
+
+@pytest.fixture(autouse=True)
+def _quick_retries() -> Iterator[None]:
+    stamina.set_testing(True, attempts=3)
+    yield
+    stamina.set_testing(False)
+
+
+@pytest.fixture
+def gateway() -> Iterator[Gateway]:
+    with serving() as running:
+        yield running
+
+
+@contextmanager
+def serving() -> Iterator[Gateway]:
+    state = Gateway()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+            state.requests.append({"path": self.path, **body})
+            state.headers.append(self.headers["authorization"])
+            status, headers, answer = state.answer(body["input"])
+            data = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
+            self.send_response(status)
+            for name, value in headers.items():
+                self.send_header(name, value)
+            self.send_header("content-length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+
+        def log_message(self, format: str, *args: Any) -> None:
+            """Say nothing."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        state.url = f"http://127.0.0.1:{server.server_address[1]}/v1"
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        yield state
+        server.shutdown()
+        thread.join()
+
+
+@contextmanager
+def embedder(gateway: Gateway) -> Iterator[HttpEmbedder]:
+    settings = EmbeddingSettings(
+        provider="openai-compatible", model="m", base_url=gateway.url, api_key_env="MY_KEY"
+    )
+    made = HttpEmbedder(settings, {"MY_KEY": KEY})
+    yield made
+    made.close()
+
+
+def test_vectors_come_in_the_order_of_the_texts_and_have_unit_length(gateway: Gateway) -> None:
+    with embedder(gateway) as model:
+        vectors = model.passages(["a", "bbb"])
+        assert model.dimension == 3
+        assert vectors.shape == (2, 3)
+        assert np.allclose(np.linalg.norm(vectors, axis=1), 1)
+        assert vectors[1][0] / vectors[1][1] == pytest.approx(3.0)
+        assert gateway.requests[-1]["path"] == "/v1/embeddings"
+        assert gateway.headers[-1] == f"Bearer {KEY}"
+        assert KEY not in model.identity
+
+
+def test_many_and_long_texts_are_sent_in_several_calls(gateway: Gateway) -> None:
+    with embedder(gateway) as model:
+        before = len(gateway.requests)
+        assert model.passages(["x"] * 130).shape == (130, 3)
+        assert [len(r["input"]) for r in gateway.requests[before:]] == [64, 64, 2]
+        before = len(gateway.requests)
+        model.passages(["y" * 50_000] * 3)
+        assert [len(r["input"]) for r in gateway.requests[before:]] == [2, 1]
+        assert model.passages([]).shape == (0, 3)
+        assert model.query("q" * 50_000).shape == (3,)
+
+
+@pytest.mark.parametrize("status", [429, 500, 503])
+def test_a_busy_server_is_asked_again(gateway: Gateway, status: int) -> None:
+    with embedder(gateway) as model:
+        left = [status, status]
+
+        def answer(texts: list[str]) -> Answer:
+            return (left.pop(), {"retry-after": "0"}, {}) if left else good(texts)
+
+        gateway.answer = answer
+        assert model.passages(["a"]).shape == (1, 3)
+        gateway.answer = lambda texts: (status, {}, {})
+        with pytest.raises(EmbeddingError, match=str(status)):
+            model.passages(["a"])
+
+
+@pytest.mark.parametrize(("status", "kind"), [(401, ModelError), (404, ModelError)])
+def test_what_cannot_get_better_is_not_asked_again(
+    gateway: Gateway, status: int, kind: type[Exception]
+) -> None:
+    with embedder(gateway) as model:
+        before = len(gateway.requests)
+        gateway.answer = lambda texts: (status, {}, {"error": "no"})
+        with pytest.raises(kind, match=str(status)) as caught:
+            model.passages(["a"])
+        assert len(gateway.requests) == before + 1
+        assert KEY not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"data": [{"index": 0, "embedding": [1.0, 2.0]}]},
+        {"data": []},
+        {"data": [{"index": 0, "embedding": [1.0, float("nan"), 0.0]}]},
+        {"data": [{"index": 0, "embedding": [0.0, 0.0, 0.0]}]},
+        {"data": [{"index": 0, "embedding": "none"}]},
+        {"data": [{"index": 0}]},
+        {"vectors": []},
+        [],
+        b"<html>proxy</html>",
+    ],
+)
+def test_an_answer_without_the_right_vectors_is_an_error(gateway: Gateway, data: Any) -> None:
+    with embedder(gateway) as model:
+        gateway.answer = lambda texts: (200, {}, data)
+        with pytest.raises(EmbeddingError):
+            model.passages(["a"])
+
+
+def test_a_server_that_is_not_there_is_named() -> None:
+    with serving() as gateway:
+        url = gateway.url
+    settings = EmbeddingSettings(provider="openai-compatible", model="m", base_url=url)
+    with pytest.raises(EmbeddingError, match="was not reached") as caught:
+        HttpEmbedder(settings, {})
+    assert not isinstance(caught.value, ModelError)

@@ -1,0 +1,177 @@
+"""BM25 that grows and shrinks scores as one that was built from scratch."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rank_bm25 import BM25Okapi
+
+from memory_mcp.index import sparse
+from memory_mcp.index.sparse import WordIndex, lucene_idf
+from memory_mcp.index.wordview import SourceWords, WordView
+
+WORDS = ["oak", "iron", "stone", "gate", "moss", "rain", "lamp"]
+documents = st.lists(st.sampled_from(WORDS), max_size=12)
+steps = st.lists(st.tuples(st.integers(0, 9), st.none() | documents), max_size=40)
+queries = st.lists(
+    st.lists(st.sampled_from([*WORDS, "absent"]), min_size=1, max_size=3, unique=True),
+    min_size=1,
+    max_size=4,
+)
+
+
+@dataclass(frozen=True)
+class Word:
+    """A query term with its forms."""
+
+    forms: tuple[str, ...]
+
+
+def naive(corpus: dict[int, list[str]], query: Sequence[Sequence[str]]) -> dict[int, float]:
+    """BM25 with Lucene's idf, by the book."""
+    size = len(corpus)
+    mean = sum(map(len, corpus.values())) / size if size else 0
+    scores: dict[int, float] = {}
+    for forms in query:
+        tf = {key: sum(document.count(f) for f in forms) for key, document in corpus.items()}
+        df = sum(1 for count in tf.values() if count)
+        if not df:
+            continue
+        idf = math.log(1 + (size - df + 0.5) / (df + 0.5))
+        for key, count in tf.items():
+            if count:
+                norm = 1.2 * (1 - 0.75 + 0.75 * len(corpus[key]) / mean)
+                scores[key] = scores.get(key, 0) + idf * count * 2.2 / (count + norm)
+    return scores
+
+
+@given(steps, queries)
+@settings(max_examples=300, deadline=None)
+def test_after_any_changes_scores_are_those_of_a_naive_bm25(
+    changes: list[tuple[int, list[str] | None]], query: list[list[str]]
+) -> None:
+    index: WordIndex[int] = WordIndex()
+    corpus: dict[int, list[str]] = {}
+    for key, document in changes:
+        if document is None:
+            index.remove(key)
+            corpus.pop(key, None)
+        else:
+            index.add(key, Counter(document))
+            corpus[key] = document
+    expected = naive(corpus, query)
+    found = dict(index.top(query, 100))
+    assert found.keys() == expected.keys()
+    for key, score in found.items():
+        assert score == pytest.approx(expected[key], rel=1e-9)
+        assert score > 0
+    for forms in query:
+        assert index.df(forms) == sum(1 for d in corpus.values() if set(forms) & set(d))
+    for key, document in corpus.items():
+        assert index.frequencies(key) == Counter(document)
+
+
+@given(
+    st.lists(st.lists(st.sampled_from(WORDS), min_size=1, max_size=12), min_size=1, max_size=15),
+    st.lists(st.sampled_from([*WORDS, "absent"]), min_size=1, max_size=5),
+)
+@settings(max_examples=200, deadline=None)
+def test_in_okapi_mode_a_static_corpus_scores_as_in_rank_bm25(
+    corpus: list[list[str]], query: list[str]
+) -> None:
+    theirs = BM25Okapi(corpus)
+    ours: WordIndex[int] = WordIndex(corpus, k1=1.5, b=0.75, mode="okapi")
+    assert ours.get_scores(query).tolist() == pytest.approx(theirs.get_scores(query).tolist())
+    places = list(range(0, len(corpus), 2))
+    assert ours.get_batch_scores(query, places) == pytest.approx(
+        theirs.get_batch_scores(query, places)
+    )
+
+
+@given(steps, steps, queries, st.integers(1, 5))
+@settings(max_examples=150, deadline=None)
+def test_pooled_sources_score_as_one_collection(
+    left: list[tuple[int, list[str] | None]],
+    right: list[tuple[int, list[str] | None]],
+    query: list[list[str]],
+    limit: int,
+) -> None:
+    sources = {"a": SourceWords(), "b": SourceWords()}
+    corpus: dict[int, list[str]] = {}
+    for name, offset, changes in (("a", 0, left), ("b", 100, right)):
+        for key, document in changes:
+            point = offset + key
+            if document is None:
+                sources[name].passages.remove(point)
+                corpus.pop(point, None)
+            else:
+                sources[name].passages.add(point, Counter(document))
+                corpus[point] = document
+    view = WordView(sources)
+    terms = [Word(tuple(forms)) for forms in query]
+    expected = naive(corpus, query)
+    best = sorted(expected.values(), reverse=True)[:limit]
+    assert [score for _, score in view.passages(terms, limit)] == pytest.approx(best)
+    allowed = [point for point in corpus if point % 2]
+    kept = {point: score for point, score in expected.items() if point % 2}
+    assert dict(view.passages(terms, 100, allowed)) == pytest.approx(kept)
+
+
+def test_one_document_and_none_have_scores_that_make_sense() -> None:
+    index: WordIndex[str] = WordIndex()
+    assert index.top([("oak",)], 5) == []
+    assert index.get_scores(["oak"]).tolist() == []
+    index.add("only", {"oak": 1})
+    ((key, score),) = index.top([("oak",)], 5)
+    assert key == "only"
+    assert score > 0
+    index.add("only", {})
+    assert index.top([("oak",)], 5) == []
+
+
+def test_more_mentions_never_score_lower_in_two_documents() -> None:
+    index: WordIndex[str] = WordIndex()
+    index.add("once", {"moss": 1, "rain": 3})
+    index.add("often", {"moss": 4})
+    assert [key for key, _ in index.top([("moss",)], 5)] == ["often", "once"]
+
+
+def test_idf_is_above_zero_even_for_a_word_that_is_everywhere() -> None:
+    assert lucene_idf(1, 1) == pytest.approx(0.2877, abs=1e-4)
+    assert lucene_idf(0, 0) == 0.0
+    assert lucene_idf(100, 100) > 0
+
+
+def test_compaction_changes_no_score() -> None:
+    index: WordIndex[int] = WordIndex()
+    fresh: WordIndex[int] = WordIndex()
+    size = 2 * sparse.COMPACT_FROM + 200
+    for key in range(size):
+        index.add(key, {WORDS[key % 7]: 1 + key % 3, WORDS[(key * 3) % 7]: 1})
+    for key in range(0, size, 2):
+        index.remove(key)
+    for key in range(1, size, 2):
+        fresh.add(key, {WORDS[key % 7]: 1 + key % 3, WORDS[(key * 3) % 7]: 1})
+    assert len(index) == len(fresh)
+    assert index.top([("oak",), ("iron",)], 50) == fresh.top([("oak",), ("iron",)], 50)
+
+
+def test_whole_notes_are_ranked_by_source_and_path() -> None:
+    sources = {"a": SourceWords(), "b": SourceWords()}
+    sources["a"].notes.add("garden", {"oak": 2})
+    sources["b"].notes.add("garden", {"oak": 1, "iron": 1})
+    view = WordView(sources)
+    assert [key for key, _ in view.notes([Word(("oak",))], 5)] == [
+        ("a", "garden"),
+        ("b", "garden"),
+    ]
+    assert [key for key, _ in view.notes([Word(("oak",))], 5, [("b", "garden")])] == [
+        ("b", "garden")
+    ]
+    assert view.note_frequencies("b", "garden") == {"oak": 1, "iron": 1}

@@ -1,0 +1,77 @@
+"""Which words a passage and a note are found by."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from memory_mcp.core.config import ChunkSettings
+from memory_mcp.core.parse import parse
+from memory_mcp.index.prepare import Gone, Same, count_words, prepare
+from memory_mcp.index.table import Parsed
+from tests.index.world import World, found, until_settled
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_path_name_aliases_tags_and_header_values_are_found(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    header = (
+        "---\nname: harbour-log\naliases: [KM]\ntags: [urgent]\n"
+        "description: observatory upkeep\nowner: {team: [anna, 884]}\n---\n"
+    )
+    world.write("vault/people/jonas-huber", f"{header}The mount needs grease.\n")
+    world.write("vault/other", "Nothing of this.")
+    async with world.running() as index:
+        for query in (
+            "jonas huber",
+            "people",
+            "harbour",
+            "KM",
+            "urgent",
+            "observatory",
+            "anna 884",
+        ):
+            assert found(index, query) == ["vault/people/jonas-huber"], query
+
+
+async def test_words_of_an_old_header_are_gone_with_it(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    world.write("memory/t", "---\ndescription: ancient words\n---\nGrease.\n")
+    async with world.running() as index:
+        world.write("memory/t", "---\ndescription: observatory upkeep\n---\nGrease.\n")
+        await until_settled(index)
+        assert found(index, "ancient") == []
+        assert found(index, "observatory") == ["memory/t"]
+
+
+async def test_private_parts_are_in_no_word_of_the_index(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    header = "---\nnote: <private>hidden sesame</private> open\n---\n"
+    world.write("memory/p", f"{header}Before.\n\n<private>sesame pin</private>\n\nAfter.\n")
+    async with world.running() as index:
+        assert found(index, "sesame") == []
+        assert found(index, "pin") == []
+        assert found(index, "after") == ["memory/p"]
+
+
+def test_every_passage_has_the_words_of_the_path_once() -> None:
+    body = "# Top\n\n" + "\n\n".join(f"## Part {n}\n\nStone {n}." for n in range(5))
+    note = parse("vault", "vault", "boats/canoe", body.encode(), "2026-01-01", ChunkSettings())
+    passages, whole = count_words(note)
+    assert len(passages) == len(note.passages) >= 5
+    assert all(counts["cano"] == 1 for counts in passages) or all(
+        counts["canoe"] == 1 for counts in passages
+    )
+    assert sum(whole.values()) > 10
+
+
+def test_a_file_is_prepared_only_where_its_bytes_changed(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    world.write("vault/a", "Stone.")
+    vault = world.source("vault")
+    first = prepare(vault, "a", None, ChunkSettings())
+    assert isinstance(first, Parsed)
+    assert isinstance(prepare(vault, "a", first.digest, ChunkSettings()), Same)
+    assert isinstance(prepare(vault, "absent", None, ChunkSettings()), Gone)
