@@ -1,0 +1,136 @@
+"""Evidence: what the index knows of the passages that may answer a question."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from memory_mcp.core.errors import EmbeddingError
+from memory_mcp.core.ports import Vectors
+from memory_mcp.core.words import QueryTerm
+from memory_mcp.index.index import Index
+from memory_mcp.index.sparse import K1, lucene_idf
+from memory_mcp.index.wordview import WordView
+from memory_mcp.search.fuse import DEPTH
+from memory_mcp.search.query import Lexicon, Query, build
+from memory_mcp.search.rank import Evidence
+from memory_mcp.search.scope import Scope
+
+NO_VECTOR = "words only: the embedding model did not answer"
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The question as it was understood, and the evidence for it."""
+
+    query: Query
+    evidence: tuple[Evidence, ...]
+    reachable: float
+    """The BM25 score that a passage could reach at most."""
+    problem: str | None
+    """Why there is no vector for the question; None where there is one."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Leg:
+    """The words leg at one moment."""
+
+    scores: dict[int, float]
+    notes: dict[tuple[str, str], float]
+    held: dict[int, frozenset[int]]
+
+
+async def gather(index: Index, scope: Scope, text: str, languages: Collection[str]) -> Found:
+    """Look both ways at once: the best passages by words and by vector, each with both its scores.
+
+    Filters count before the cut: a filtered question sees the best of what passes.
+    """
+    query = _read(index.words(scope.source_ids), text, languages)
+    allowed = None if scope.whole else _allowed(index, scope)
+    vector, problem = await _vector(index, query)
+    cosines = await _nearest(index, scope, vector, allowed) if vector is not None else {}
+    view = index.words(scope.source_ids)
+    leg = _words(index, view, query, allowed, cosines)
+    if vector is not None:
+        missing = [point for point in leg.scores if point not in cosines]
+        cosines |= await index.cosine(vector, missing)
+    return Found(
+        query=query,
+        evidence=tuple(_evidence(index, leg, cosines)),
+        reachable=(K1 + 1) * sum(map(view.idf, query.terms)),
+        problem=problem,
+    )
+
+
+def _read(view: WordView, text: str, languages: Collection[str]) -> Query:
+    @cache
+    def idf(term: QueryTerm) -> float:
+        return view.idf(term) if view.df(term) else 0.0
+
+    return build(text, Lexicon(languages, idf, lucene_idf(view.size, 1), view.compounds))
+
+
+def _allowed(index: Index, scope: Scope) -> list[int]:
+    return [
+        point
+        for entry in index.entries(scope.source_ids)
+        if scope.holds(entry.card)
+        for point in entry.points
+    ]
+
+
+async def _vector(index: Index, query: Query) -> tuple[Vectors | None, str | None]:
+    try:
+        vector = await index.query_vector(query.text)
+    except EmbeddingError as error:
+        return None, f"words only: {error}"
+    return vector, NO_VECTOR if vector is None else None
+
+
+async def _nearest(
+    index: Index, scope: Scope, vector: Vectors, allowed: Sequence[int] | None
+) -> dict[int, float]:
+    if allowed is None:
+        return dict(await index.nearest(scope.source_ids, vector, DEPTH))
+    found = await index.cosine(vector, allowed)
+    return dict(sorted(found.items(), key=lambda item: -item[1])[:DEPTH])
+
+
+def _words(
+    index: Index,
+    view: WordView,
+    query: Query,
+    allowed: Collection[int] | None,
+    near: Mapping[int, float],
+) -> _Leg:
+    scores = dict(view.passages(query.terms, DEPTH, allowed))
+    scores |= dict(view.passages(query.terms, len(near), near.keys()))
+    points = scores.keys() | near.keys()
+    found = (index.at(point) for point in points)
+    notes = {(entry.source.id, entry.card.path) for entry, _ in filter(None, found)}
+    return _Leg(
+        scores=scores,
+        notes=dict(view.notes(query.terms, len(notes), notes)),
+        held={point: query.held(view.frequencies(point)) for point in points},
+    )
+
+
+def _evidence(index: Index, leg: _Leg, cosines: Mapping[int, float]) -> Iterable[Evidence]:
+    for point, held in leg.held.items():
+        place = index.at(point)
+        if place is None:  # the note changed while we were waiting
+            continue
+        entry, number = place
+        note = (entry.source.id, entry.card.path)
+        yield Evidence(
+            note=note,
+            card=entry.card,
+            passage=entry.passages[number],
+            boost=entry.source.boost,
+            held=held,
+            bm25=leg.scores.get(point, 0.0),
+            note_bm25=leg.notes.get(note, 0.0),
+            cosine=cosines.get(point),
+            superseded=index.names.superseded_by(*note) is not None,
+        )

@@ -1,0 +1,196 @@
+"""What a question asks: the text that is embedded, its words and pairs, its dates, its subject."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from memory_mcp.core.errors import InputError
+from memory_mcp.core.words import QueryTerm, query_bigrams, query_terms
+from memory_mcp.search.dates import Day, find
+from memory_mcp.search.rules import asks_for_chronicle
+
+MAX_TERMS = 64
+"""Words of a question that count. Only pastes have more; BM25 costs 1.5 ms for 20 at 100,000
+passages."""
+LONG = 1_000
+"""Characters from which a text is a paste with a question in it; models read about that much."""
+HEAD, TAIL = 300, 600
+"""What is embedded of a long text without a question mark: how it begins, and more of how it
+ends."""
+LONGEST_QUESTION = 400
+"""Characters of one question sentence in a paste."""
+PART_OF_KNOWN = 0.1
+"""Weight of an identifier's parts where a note has it whole: KON-0262 hardly answers KON-0261."""
+COMPOUNDING = frozenset(["da", "de", "fi", "hu", "nb", "nl", "nn", "no", "sv"])
+"""Languages that write compounds in one word (Ersatzschlüssel)."""
+LONG_PART = 5
+"""Letters from which a word inside another one is hardly there by chance."""
+MAX_COMPOUNDS = 20
+MAX_SCANNED = 200_000
+"""Characters of a paste whose words are looked at, half from each end."""
+
+_QUESTION = re.compile(rf"[^.!?。！？\n\r]{{3,{LONGEST_QUESTION}}}[?？](?=\s|\Z|[\"'»”)\]])")
+
+
+@dataclass(frozen=True, slots=True)
+class Focus:
+    """The part of a text that asks, and the rest of it."""
+
+    text: str
+    rest: str = ""
+
+
+@dataclass(frozen=True)
+class Query:
+    """A question as the ranking sees it."""
+
+    text: str
+    """What is embedded."""
+    asked: tuple[QueryTerm, ...]
+    """Words that ask: they decide coverage, names and pairs."""
+    beside: tuple[QueryTerm, ...]
+    """Words of a paste beside the question: BM25 looks for them too."""
+    masses: tuple[float, ...]
+    """Idf of each term of `asked` in coverage; 0 where it does not count on its own."""
+    days: tuple[Day, ...]
+    chronicle: bool
+    """Whether it is about a change, a date or a log."""
+
+    @property
+    def terms(self) -> tuple[QueryTerm, ...]:
+        """Words that BM25 looks for, at most 64."""
+        return (*self.asked, *self.beside)
+
+    @cached_property
+    def forms(self) -> frozenset[str]:
+        """All index terms that answer a word that asks."""
+        return frozenset(form for term in self.asked for form in term.forms)
+
+    @cached_property
+    def pairs(self) -> list[frozenset[tuple[str, str]]]:
+        """For each two neighbouring words, the pairs that a text may have for them."""
+        return query_bigrams([term for term in self.asked if not term.part])
+
+    def held(self, found: Collection[str]) -> frozenset[int]:
+        """Places in `asked` of the words that a text with the terms `found` holds."""
+        return frozenset(
+            place
+            for place, term in enumerate(self.asked)
+            if any(form in found for form in term.forms)
+        )
+
+    def is_exact(self, held: Collection[int]) -> bool:
+        """Whether one of these places is an identifier with a number: ticket, version, date."""
+        whole = (self.asked[place].text for place in held if self.asked[place].whole)
+        return any(any(map(str.isdigit, text)) for text in whole)
+
+
+def check(text: str) -> str:
+    """The text of a question without what no question has. InputError where nothing is left."""
+    cleaned = text.replace("\0", " ").strip()
+    if not cleaned:
+        raise InputError("The query is empty. Ask a question or give the words to look for.")
+    return cleaned
+
+
+def focus(text: str) -> Focus:
+    """Where a text is longer than a question, the part of it that asks.
+
+    That is its first and its last sentence with a question mark; without any, its beginning and
+    its end. A document pasted before or after a question must not drown it.
+    """
+    if len(text) <= LONG:
+        return Focus(text)
+    asked = _QUESTION.findall(text[:MAX_SCANNED]) + _QUESTION.findall(
+        text[MAX_SCANNED:][-MAX_SCANNED:]
+    )
+    if asked:
+        ends = dict.fromkeys((asked[0].strip(), asked[-1].strip()))
+        kept = " ".join(ends)
+    else:
+        kept = f"{text[:HEAD]}\n{text[-TAIL:]}"
+    return Focus(kept, _ends(text))
+
+
+def _ends(text: str) -> str:
+    half = MAX_SCANNED // 2
+    return text if len(text) <= MAX_SCANNED else f"{text[:half]}\n{text[-half:]}"
+
+
+@dataclass(frozen=True, slots=True)
+class Lexicon:
+    """What the notes that are searched know of words."""
+
+    languages: Collection[str]
+    idf: Callable[[QueryTerm], float]
+    """0 for a term that no note has."""
+    greatest: float
+    """What such a term weighs in coverage: the idf of a term that one passage has."""
+    compounds: Callable[[str], Collection[str]]
+    """Terms of the notes that hold a word inside them."""
+
+
+def build(text: str, lexicon: Lexicon) -> Query:
+    """Read a question with the words that the notes have."""
+    part = focus(text)
+    asked = [_widened(term, lexicon) for term in _words(part.text, lexicon)[-MAX_TERMS:]]
+    days = find(part.text)
+    return Query(
+        text=part.text,
+        asked=tuple(asked),
+        beside=_beside(part.rest, asked, lexicon),
+        masses=_masses(asked, lexicon),
+        days=days,
+        chronicle=asks_for_chronicle(part.text, days),
+    )
+
+
+def _words(text: str, lexicon: Lexicon) -> list[QueryTerm]:
+    return query_terms(text, lexicon.languages)
+
+
+def _widened(term: QueryTerm, lexicon: Lexicon) -> QueryTerm:
+    """A word that no note has also stands for compounds that hold it, in languages that have them.
+
+    The German stemmer takes -ung from long words only: Führung keeps it, Stadtführung does not.
+    """
+    if term.whole or lexicon.idf(term) > 0 or COMPOUNDING.isdisjoint(lexicon.languages):
+        return term
+    found: dict[str, None] = {}
+    for part in term.forms:
+        if len(part) >= LONG_PART and part.isalpha():
+            found |= dict.fromkeys(lexicon.compounds(part))
+            stem = part.removesuffix("ung")
+            if stem != part and len(stem) >= LONG_PART - 1:
+                found |= dict.fromkeys(w for w in lexicon.compounds(stem) if w.endswith(stem))
+    return replace(term, forms=(*term.forms, *list(found)[:MAX_COMPOUNDS]))
+
+
+def _beside(rest: str, asked: Sequence[QueryTerm], lexicon: Lexicon) -> tuple[QueryTerm, ...]:
+    """Words of a paste, no more than those that ask: the rarest that notes have."""
+    if not rest:
+        return ()
+    seen = {term.forms for term in asked}
+    others = [term for term in _words(rest, lexicon) if term.forms not in seen]
+    known = [term for term in others if lexicon.idf(term) > 0]
+    room = min(len(asked), MAX_TERMS - len(asked))
+    return tuple(sorted(known, key=lexicon.idf, reverse=True)[:room])
+
+
+def _masses(terms: Sequence[QueryTerm], lexicon: Lexicon) -> tuple[float, ...]:
+    """Of an identifier the whole counts where a note has it, else its parts do."""
+    masses = []
+    known = False
+    for place, term in enumerate(terms):
+        weight = lexicon.idf(term)
+        has_parts = place + 1 < len(terms) and terms[place + 1].part
+        if not term.part:
+            known = has_parts and weight > 0
+            share = 1.0 if known or not has_parts else 0.0
+        else:
+            share = PART_OF_KNOWN if known else 1.0
+        masses.append(share * (weight or lexicon.greatest))
+    return tuple(masses)

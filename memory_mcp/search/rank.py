@@ -1,0 +1,174 @@
+"""From evidence to ranked passages: fusion, then the rules, each step kept in the trace."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from memory_mcp.core.config import SearchSettings
+from memory_mcp.core.note import Card, Passage
+from memory_mcp.search import confidence, fuse, rules
+from memory_mcp.search.family import Family
+from memory_mcp.search.group import NoteKey, Piece, by_rank
+from memory_mcp.search.query import Query
+from memory_mcp.search.trace import Trace
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What the index knows of one passage for one question."""
+
+    note: NoteKey
+    card: Card
+    passage: Passage
+    boost: float
+    """That of the source."""
+    held: frozenset[int]
+    """Places of the question's terms that the passage holds."""
+    bm25: float
+    """Raw score of the passage; 0 where it holds no term."""
+    note_bm25: float
+    """Raw score of the whole note."""
+    cosine: float | None
+    """None where the passage has no vector yet, or there is no model."""
+    superseded: bool = False
+    """Whether another note says that it replaces this one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """What is added to the fused score; all 0 for a bare leg."""
+
+    note: float = rules.NOTE_WEIGHT
+    pair: float = rules.PAIR_WEIGHT
+    date: float = rules.DATE_WEIGHT
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """What makes the evidence of one question comparable."""
+
+    words: Mapping[int, float]
+    """Min-max of the BM25 leg, by place of the evidence."""
+    vectors: Mapping[int, float]
+    """Min-max of the vector leg."""
+    best_note: float
+    """BM25 of the best whole note, for the note rule."""
+    share: float
+    """Share of the vector leg."""
+
+
+def rank(
+    found: Sequence[Evidence],
+    query: Query,
+    family: Family,
+    settings: SearchSettings,
+    weights: Weights,
+) -> list[Piece]:
+    """Ranked passages, the best first; those without any evidence are left out."""
+    kept = [item for item in found if _speaks(item, family)]
+    scale = _scale(kept, query, family, settings)
+    fused = by_rank(
+        _piece(place, item, query, family, scale, weights) for place, item in enumerate(kept)
+    )
+    notes = {item.note: item for item in kept}
+    paired = [
+        _with_pairs(piece, query, notes[piece.note].card, weights)
+        if place < rules.PAIR_DEPTH
+        else piece
+        for place, piece in enumerate(fused)
+    ]
+    factors = {note: list(_factors(item, query, settings)) for note, item in notes.items()}
+    ruled = by_rank(_multiplied(piece, factors[piece.note]) for piece in paired)
+    return by_rank(_supported(ruled, settings.page_support)) if settings.page_support else ruled
+
+
+def _speaks(item: Evidence, family: Family) -> bool:
+    return bool(item.held) or (item.cosine is not None and item.cosine > family.noise)
+
+
+def _scale(
+    found: Sequence[Evidence], query: Query, family: Family, settings: SearchSettings
+) -> Scale:
+    words = {place: item.bm25 for place, item in enumerate(found) if item.bm25 > 0}
+    cosines = {place: item.cosine for place, item in enumerate(found) if item.cosine is not None}
+    by_words = sorted(words.values(), reverse=True)
+    by_cosine = sorted(cosines.values(), reverse=True)
+    lowest = by_cosine[: fuse.DEPTH][-1] if by_cosine else 0.0
+    return Scale(
+        words=fuse.spread(words, fuse.floor_of(by_words), least=0.0),
+        vectors=fuse.spread(cosines, lowest, family.width),
+        best_note=max((item.note_bm25 for item in found), default=0.0),
+        share=_share(found, query, family, settings) if cosines else 0.0,
+    )
+
+
+def _share(
+    found: Sequence[Evidence], query: Query, family: Family, settings: SearchSettings
+) -> float:
+    """The share of the vector leg: fixed by the settings, or by how far words cover the
+    question."""
+    if settings.vector_weight != "auto":
+        return settings.vector_weight
+    best = max(found, key=lambda item: item.bm25)
+    share = fuse.vector_share(fuse.coverage(best.held, query.masses), family.least_share)
+    return share if best.card.language == "en" else min(share, family.foreign_share)
+
+
+def _piece(
+    place: int, item: Evidence, query: Query, family: Family, scale: Scale, weights: Weights
+) -> Piece:
+    share = scale.share if item.cosine is not None else 0.0
+    trace = Trace().plus("words", scale.words.get(place, 0.0), 1 - share)
+    trace = trace.plus("vectors", scale.vectors.get(place, 0.0), share)
+    if scale.best_note > 0:
+        trace = trace.plus("note", item.note_bm25 / scale.best_note, weights.note)
+    trace = trace.plus("date", rules.date_match(query.days, item.card, item.passage), weights.date)
+    covered = fuse.coverage(item.held, query.masses)
+    return Piece(
+        note=item.note,
+        passage=item.passage,
+        trace=trace,
+        confidence=confidence.confidence(covered, item.cosine, family, query.is_exact(item.held)),
+        cosine=item.cosine,
+        bm25=item.bm25,
+        held=item.held,
+    )
+
+
+def _with_pairs(piece: Piece, query: Query, card: Card, weights: Weights) -> Piece:
+    if not weights.pair or len(piece.held) < 2:
+        return piece
+    share = rules.pair_overlap(query.pairs, piece.passage, card.language)
+    return replace(piece, trace=piece.trace.plus("pairs", share, weights.pair))
+
+
+def _factors(
+    item: Evidence, query: Query, settings: SearchSettings
+) -> Iterator[tuple[str, float]]:
+    """What a note's passages are multiplied with, by rule."""
+    named = rules.naming(query.forms, item.card)
+    yield "source", item.boost
+    yield "slug", settings.slug_match_boost if named.some else 1.0
+    yield "full name", settings.slug_full_name_boost if named.full else 1.0
+    yield "log", rules.log_factor(item.card.path, query.chronicle, settings.log_demotion)
+    yield "superseded", rules.SUPERSEDED if item.superseded else 1.0
+
+
+def _multiplied(piece: Piece, factors: Sequence[tuple[str, float]]) -> Piece:
+    trace = piece.trace
+    for rule, factor in factors:
+        trace = trace.times(rule, factor)
+    return replace(piece, trace=trace)
+
+
+def _supported(pieces: Sequence[Piece], share: float) -> list[Piece]:
+    """The best passage of each note, supported by the note's next ones."""
+    notes: dict[NoteKey, list[Piece]] = {}
+    for piece in pieces:
+        notes.setdefault(piece.note, []).append(piece)
+    supported = []
+    for best, *others in notes.values():
+        points = rules.page_support(best.rank, [other.rank for other in others], share)
+        supported += [replace(best, trace=best.trace.plus("page support", points, 1.0)), *others]
+    return supported

@@ -1,0 +1,128 @@
+"""The ranking rules: small functions of one note or passage, each neutral at 0 (added) or 1
+(factor)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+from memory_mcp.core.note import Card, Passage
+from memory_mcp.core.words import bigrams, content_words, terms
+from memory_mcp.search.dates import Day, agreement, fullest
+
+NOTE_WEIGHT = 0.3
+"""Share of the whole note's BM25 (best note = 1): the best single rule, T@1500 +1.9 points."""
+PAIR_WEIGHT = 0.2
+"""Share of the question's word pairs that a passage has: +.2 to .6 points on each metric."""
+PAIR_DEPTH = 50
+"""Passages, best first, whose word pairs are looked at: the rule costs reading the passage
+again."""
+DATE_WEIGHT = 0.2
+"""A question that names a month or day, against the date of the note."""
+SUPPORTED_FROM = 0.5
+"""Share of the best passage's score that a further passage must reach to support it."""
+SUPPORTERS = 2
+SUPERSEDED = 0.5
+"""Factor on a note that another one replaces: still found, behind what is true now."""
+TITLE_WORDS = 4
+"""A longer title is a sentence that shares words with many questions: only its full text is a
+name."""
+
+_LOG_FOLDERS = frozenset(
+    {"log", "logs", "journal", "journals", "changelog", "changelogs", "diary", "daily"}
+)
+_LOG_STEM = re.compile(
+    r"(?:19|20)\d\d(?:[-_.](?:w|q)?\d\d?){1,2}$|(?:change)?logs?$|journal$", re.IGNORECASE
+)
+_CHRONICLE_WORDS = """
+when log logs logged logbook journal diary history changelog change changes changed created
+added updated deleted removed moved renamed promoted merged happened today yesterday
+wann protokoll tagebuch chronik geändert änderung änderungen erstellt angelegt
+hinzugefügt aktualisiert gelöscht entfernt verschoben umbenannt passiert heute gestern
+"""
+_CHRONICLE = frozenset(_CHRONICLE_WORDS.split())
+_WORD = re.compile(r"\w+")
+_APART = re.compile(r"[\W_]+")
+
+
+def asks_for_chronicle(text: str, days: Collection[Day]) -> bool:
+    """Whether a question is about a change, a date or the log itself."""
+    return bool(days) or not _CHRONICLE.isdisjoint(_WORD.findall(text.casefold()))
+
+
+def is_log(path: str) -> bool:
+    """Whether a path belongs to a chronicle: a log or journal folder or file, or a date as its
+    name."""
+    *folders, stem = path.casefold().split("/")
+    return not _LOG_FOLDERS.isdisjoint(folders) or _LOG_STEM.match(stem) is not None
+
+
+def log_factor(path: str, chronicle: bool, demotion: float) -> float:
+    """`demotion` for a log: its dense lines hold every key word, and only point to the page."""
+    return demotion if is_log(path) and not chronicle else 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Naming:
+    """How far a question names a note."""
+
+    some: bool = False
+    """A word of the note's slug, name, alias or short title is in the question (a number is
+    none)."""
+    full: bool = False
+    """All words of one of them, two or more, are."""
+
+
+def naming(forms: Collection[str], card: Card) -> Naming:
+    """Compare the question's word forms with the note's names, in the note's language."""
+    some = full = False
+    for name in _names(card):
+        words = content_words(_APART.sub(" ", name), (card.language,))
+        asked = [not word.isdigit() for word in words if _is_asked(word, forms, card.language)]
+        some |= any(asked)
+        full |= len(words) > 1 and len(asked) == len(words)
+    return Naming(some or full, full)
+
+
+def _names(card: Card) -> Iterable[str]:
+    yield card.path.rpartition("/")[2]
+    if card.name:
+        yield card.name
+    if len(card.title.split()) <= TITLE_WORDS:
+        yield card.title
+    yield from card.aliases
+
+
+def _is_asked(word: str, forms: Collection[str], language: str) -> bool:
+    return any(form in forms for form in terms(word, language))
+
+
+def pair_overlap(
+    pairs: Sequence[Collection[tuple[str, str]]], passage: Passage, language: str
+) -> float:
+    """Share of the question's neighbouring words that follow each other in a passage too."""
+    if not pairs:
+        return 0.0
+    found = bigrams(terms(passage.embedded, language))
+    return sum(not found.isdisjoint(pair) for pair in pairs) / len(pairs)
+
+
+def date_match(days: Collection[Day], card: Card, passage: Passage) -> float:
+    """How well the date of a passage or note fits those that a question names; 0 without any."""
+    if not days:
+        return 0.0
+    noted = _noted(card, passage)
+    return max(agreement(day, noted) for day in days) if noted else 0.0
+
+
+def _noted(card: Card, passage: Passage) -> Day | None:
+    """From the heading trail, the name, the title or the header, whichever says it first."""
+    stated = (passage.heading, card.path.rpartition("/")[2], card.title, card.created or "")
+    return next((day for text in stated if (day := fullest(text))), None)
+
+
+def page_support(best: float, others: Sequence[float], share: float) -> float:
+    """What the next two passages of a note add to its best: `share` of those that reach half of
+    it."""
+    return share * sum(other for other in others[:SUPPORTERS] if other >= SUPPORTED_FROM * best)

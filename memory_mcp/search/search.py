@@ -1,0 +1,131 @@
+"""Finding: the index gives evidence, pure modules rank it, and hits are made of the best."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from memory_mcp.core.config import SearchSettings
+from memory_mcp.core.errors import InputError
+from memory_mcp.index.index import Index
+from memory_mcp.search import query
+from memory_mcp.search.confidence import falling
+from memory_mcp.search.family import family_of
+from memory_mcp.search.gather import gather
+from memory_mcp.search.group import Group, NoteKey, Piece, behind_successors, group
+from memory_mcp.search.hit import Hit, HitPassage, SearchRequest, SearchResult
+from memory_mcp.search.rank import Weights, rank
+from memory_mcp.search.scope import scope
+
+MAX_LIMIT = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """All that a question found, before anything is cut."""
+
+    pieces: tuple[Piece, ...]
+    """Passages in ranking order."""
+    groups: tuple[Group, ...]
+    """Their notes in ranking order."""
+    reachable: float
+    """The BM25 score that a passage could reach at most."""
+    degraded: str | None
+    pending: int
+
+
+class Searcher:
+    """Hybrid search over the sources of an index."""
+
+    def __init__(
+        self, index: Index, settings: SearchSettings, weights: Weights | None = None
+    ) -> None:
+        self._index = index
+        self._settings = settings
+        self._weights = weights or Weights()
+        self._spoken: dict[tuple[tuple[str, ...], int], frozenset[str]] = {}
+        index.subscribe(lambda event: self._spoken.clear())
+
+    async def search(self, request: SearchRequest) -> SearchResult:
+        """The notes that answer, the best first.
+
+        The order comes from the ranking; `score` says how good the match is. Where a rule put a
+        note before one that matches better, the two share their mean, so that scores never rise
+        along the list. `min_score` filters by the note's own confidence. Raises InputError for a
+        blank query, a limit or floor out of range, and a source that is not there.
+        """
+        _check(request)
+        ranking = await self.ranking(request)
+        kept = [item for item in ranking.groups if item.confidence >= request.min_score]
+        scores = falling([item.confidence for item in kept])
+        shown = list(zip(kept, scores, strict=True))[: request.limit]
+        hits = (self._hit(item, score, ranking, request.explain) for item, score in shown)
+        return SearchResult(tuple(hit for hit in hits if hit), ranking.degraded, ranking.pending)
+
+    async def ranking(self, request: SearchRequest) -> Ranking:
+        """Everything that was found for a request, ranked; `limit` and `min_score` are not
+        applied."""
+        text = query.check(request.query)
+        where = scope(self._index.sources, request.sources, request.path_prefix, request.tag)
+        found = await gather(self._index, where, text, self._languages(where.source_ids))
+        state = self._index.state()
+        family = family_of(state.embedder.model or "")
+        pieces = rank(found.evidence, found.query, family, self._settings, self._weights)
+        groups = behind_successors(group(pieces), self._successors(pieces))
+        return Ranking(
+            pieces=tuple(pieces),
+            groups=tuple(groups),
+            reachable=found.reachable,
+            degraded=state.degraded or found.problem,
+            pending=state.pending,
+        )
+
+    def _languages(self, source_ids: tuple[str, ...]) -> frozenset[str]:
+        """The languages of the notes, and the one of the settings; remembered until a change."""
+        key = (source_ids, self._index.words(source_ids).size)
+        known = self._spoken.get(key)
+        if known is None:
+            chosen = self._settings.language
+            known = frozenset(
+                {entry.card.language for entry in self._index.entries(source_ids)}
+                | ({chosen} if chosen != "auto" else set())
+            )
+            self._spoken[key] = known
+        return known
+
+    def _successors(self, pieces: Iterable[Piece]) -> dict[NoteKey, NoteKey]:
+        """Which found notes are replaced by which found ones."""
+        notes = dict.fromkeys(piece.note for piece in pieces)
+        names = self._index.names
+        keys = {names.reference(*note): note for note in notes}
+        newer = {note: names.superseded_by(*note) for note in notes}
+        return {note: keys[name] for note, name in newer.items() if name in keys}
+
+    def _hit(self, found: Group, score: float, ranking: Ranking, explain: bool) -> Hit | None:
+        entry = self._index.entry(*found.note)
+        if entry is None:  # deleted while we were ranking
+            return None
+        names = self._index.names
+        best = found.pieces[0]
+        return Hit(
+            card=entry.card,
+            score=score,
+            vector_score=None if best.cosine is None else min(1.0, max(0.0, best.cosine)),
+            bm25_score=min(1.0, best.bm25 / ranking.reachable) if ranking.reachable else 0.0,
+            passages=tuple(_passage(piece) for piece in found.pieces),
+            superseded_by=names.superseded_by(*found.note),
+            copies=tuple(names.reference(*copy) for copy in found.copies),
+            trace=found.trace if explain else None,
+        )
+
+
+def _passage(piece: Piece) -> HitPassage:
+    passage = piece.passage
+    return HitPassage(passage.heading, passage.text, passage.first, passage.last, piece.confidence)
+
+
+def _check(request: SearchRequest) -> None:
+    if not 1 <= request.limit <= MAX_LIMIT:
+        raise InputError(f"limit is {request.limit}; it must be between 1 and {MAX_LIMIT}.")
+    if not 0 <= request.min_score <= 1:
+        raise InputError(f"min_score is {request.min_score}; it must be between 0 and 1.")

@@ -1,0 +1,102 @@
+"""The quality benchmark measures what it says, on a tiny set of our own."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks.quality import Measure, run_locomo
+from benchmarks.retrieval import locomo
+from benchmarks.retrieval.metrics import (
+    Answer,
+    Taken,
+    area,
+    hit,
+    measure,
+    recall,
+    reciprocal,
+    within,
+)
+
+TURNS = {
+    "conv-01/session-01": ["Ann: We adopted a grey parrot called Kiwi.", "Bo: Does Kiwi talk?"],
+    "conv-01/session-02": ["Ann: The roof was repaired by a man from Lyon.", "Bo: Was it dear?"],
+    "conv-02/session-01": ["Cem: My bicycle was stolen at the station.", "Dee: Call the police!"],
+}
+QUESTIONS = [
+    ("conv-01", "What is the name of the parrot?", ["conv-01/session-01#0"]),
+    ("conv-01", "Who repaired the roof?", ["conv-01/session-02#0"]),
+    ("conv-02", "Where was the bicycle stolen?", ["conv-02/session-01#0"]),
+    ("conv-02", "A question without evidence?", []),
+]
+
+
+def write_set(folder: Path) -> None:
+    """The files that the loader reads, with three notes."""
+    notes: list[dict[str, Any]] = []
+    for note, turns in TURNS.items():
+        lines = [f"# {note}", "", *(f"- {turn}" for turn in turns)]
+        path = folder / "md" / f"{note}.md"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        ids = [{"id": f"{note}#{place}", "line": place + 3} for place in range(len(turns))]
+        notes.append({"id": note, "turns": ids})
+    rows = [
+        {
+            "conv": conv,
+            "question": text,
+            "category": 4,
+            "gold_turns": gold,
+            "gold_notes": [turn.partition("#")[0] for turn in gold],
+        }
+        for conv, text, gold in QUESTIONS
+    ]
+    for name, data in (("notes", notes), ("questions", rows), ("questions_adversarial", [])):
+        (folder / f"{name}.json").write_text(json.dumps(data), encoding="utf-8")
+
+
+def test_metrics_follow_their_definitions() -> None:
+    ranked = ("a", "b", "c")
+    assert hit(ranked, {"c"}, 2) == 0
+    assert hit(ranked, {"c"}, 3) == 1
+    assert recall(ranked, {"b", "z"}, 5) == 0.5
+    assert reciprocal(ranked, {"b"}) == 0.5
+    assert reciprocal(ranked, {"z"}) == 0
+
+
+def test_a_passage_that_exceeds_the_budget_ends_the_taking() -> None:
+    taken = (
+        Taken(300, frozenset({"x"})),
+        Taken(300, frozenset({"y"})),
+        Taken(10, frozenset({"z"})),
+    )
+    assert within(taken, {"x", "y"}, 500) == 0.5
+    assert within(taken, {"x", "z"}, 500) == 0.5
+    assert within(taken, {"x", "y", "z"}, 610) == 1
+
+
+def test_a_perfect_ranking_measures_one() -> None:
+    answer = Answer(("a",), (Taken(9, frozenset({"x"})),), frozenset({"a"}), frozenset({"x"}))
+    assert set(measure([answer]).values()) == {1.0}
+
+
+def test_the_area_is_one_for_apart_and_a_half_for_equal_scores() -> None:
+    assert area([0.9, 0.8], [0.1, 0.2]) == 1
+    assert area([0.5, 0.5], [0.5]) == 0.5
+
+
+@pytest.mark.anyio
+async def test_a_tiny_set_is_measured_through_the_product(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    data.mkdir()
+    write_set(data)
+    measured = Measure()
+    loaded = locomo.load(data)
+    assert len(loaded.questions) == 3
+    await run_locomo(loaded, tmp_path / "home", measured)
+    default = [row for row in measured.rows if row["ranking"] == "hybrid (default)"]
+    assert {row["table"] for row in default} >= {"pool c14", "conv c14"}
+    assert all(row["H@1"] == 100.0 and row["T@500"] == 100.0 for row in default)

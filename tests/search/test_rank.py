@@ -1,0 +1,128 @@
+"""From evidence to ranked passages."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory_mcp.core.config import SearchSettings
+from memory_mcp.core.note import Card, Passage
+from memory_mcp.search.family import E5, MINILM, OTHER
+from memory_mcp.search.group import Piece
+from memory_mcp.search.query import Lexicon, Query, build
+from memory_mcp.search.rank import Evidence, Weights, rank
+
+QUESTION = build(
+    "what changed for copper kettles in May 2024?",
+    Lexicon(("en",), lambda term: 1.0, 2.0, lambda part: ()),
+)
+BARE = Weights(note=0, pair=0, date=0)
+NEUTRAL = {"slug_match_boost": 1, "slug_full_name_boost": 1, "log_demotion": 1}
+
+evidence = st.builds(
+    lambda note, text, held, bm25, note_bm25, cosine, boost, superseded: Evidence(
+        note=("vault", note),
+        card=Card("vault", note, "0" * 12, 1, note, ""),
+        passage=Passage(note, text, 1, 1, "", text),
+        boost=boost,
+        held=held,
+        bm25=bm25 if held else 0.0,
+        note_bm25=note_bm25,
+        cosine=cosine,
+        superseded=superseded,
+    ),
+    st.sampled_from(["kettle", "copper-kettle", "logs/2024-05", "tin"]),
+    st.sampled_from(["copper kettles", "kettles of tin", "nothing", "May 2024"]),
+    st.frozensets(st.integers(0, len(QUESTION.asked) - 1)),
+    st.floats(0.1, 20),
+    st.floats(0, 30),
+    st.one_of(st.none(), st.floats(-1, 1)),
+    st.sampled_from([0.65, 0.85, 1.0, 1.4]),
+    st.booleans(),
+)
+settings = st.builds(
+    lambda weight, support: SearchSettings(vector_weight=weight, page_support=support),
+    st.one_of(st.just("auto"), st.floats(0, 1)),
+    st.sampled_from([0.0, 0.1, 0.3]),
+)
+
+
+def piece(**more: object) -> Evidence:
+    base: dict[str, object] = {
+        "note": ("vault", "tin"),
+        "card": Card("vault", "tin", "0" * 12, 1, "tin", ""),
+        "passage": Passage("tin", "nothing", 1, 1, "", "nothing"),
+        "boost": 1.0,
+        "held": frozenset({0}),
+        "bm25": 1.0,
+        "note_bm25": 0.0,
+        "cosine": 0.5,
+    }
+    return Evidence(**{**base, **more})  # type: ignore[arg-type]
+
+
+def ranked(*found: Evidence, weight: float | str = "auto", query: Query = QUESTION) -> list[Piece]:
+    chosen = SearchSettings.model_validate({"vector_weight": weight, **NEUTRAL})
+    return rank(found, query, MINILM, chosen, BARE)
+
+
+@given(st.lists(evidence, max_size=12), settings, st.sampled_from([MINILM, E5, OTHER]))
+def test_ranks_fall_and_traces_add_up_whatever_the_evidence(
+    found: list[Evidence], chosen: SearchSettings, family: object
+) -> None:
+    pieces = rank(found, QUESTION, family, chosen, Weights())  # type: ignore[arg-type]
+    assert all(high.rank >= low.rank for high, low in pairwise(pieces))
+    for item in pieces:
+        assert item.rank == math.fsum(step.points for step in item.trace.steps)
+        assert item.rank >= 0
+        assert 0 <= item.confidence <= 1 + 1e-9
+
+
+def test_a_fixed_weight_is_the_share_of_the_vectors() -> None:
+    words, vector = piece(bm25=9.0, cosine=0.3), piece(bm25=1.0, cosine=0.7)
+    assert ranked(words, vector, weight=0.0)[0].bm25 == 9.0
+    assert ranked(words, vector, weight=1.0)[0].bm25 == 1.0
+    best = ranked(words, vector, weight=0.7)[0]
+    shares = {step.rule: step.weight for step in best.trace.steps}
+    assert shares["vectors"] == pytest.approx(0.7)
+    assert shares["words"] == pytest.approx(0.3)
+
+
+def test_words_decide_where_they_cover_the_question_and_vectors_where_they_do_not() -> None:
+    all_words = frozenset(range(len(QUESTION.asked)))
+    covered = ranked(
+        piece(held=all_words, bm25=9.0, cosine=0.3), piece(held=frozenset(), bm25=0.0, cosine=0.7)
+    )
+    assert covered[0].bm25 == 9.0
+    alone = ranked(
+        piece(held=frozenset(), bm25=0.0, cosine=0.3),
+        piece(held=frozenset(), bm25=0.0, cosine=0.7),
+    )
+    assert alone[0].cosine == 0.7
+
+
+def test_a_passage_without_a_vector_is_ranked_by_its_words_alone() -> None:
+    best = ranked(piece(bm25=5.0, cosine=None), piece(bm25=4.0, cosine=0.6))[0]
+    assert best.bm25 == 5.0
+    assert {step.rule: step.weight for step in best.trace.steps}["words"] == 1
+
+
+def test_passages_without_word_or_meaning_are_left_out() -> None:
+    assert ranked(piece(held=frozenset(), bm25=0.0, cosine=MINILM.noise / 2)) == []
+    assert ranked(piece(held=frozenset(), bm25=0.0, cosine=None)) == []
+
+
+def test_an_identifier_with_a_number_makes_a_match_certain_enough() -> None:
+    lexicon = Lexicon(("en",), lambda term: 1.0, 9.0, lambda part: ())
+    question = build("please remind me about ticket RT-551 again", lexicon)
+    place = next(n for n, term in enumerate(question.asked) if term.whole)
+    exact, other = ranked(
+        piece(held=frozenset({place}), cosine=None),
+        piece(held=frozenset({place + 1}), cosine=None, bm25=0.5),
+        query=question,
+    )
+    assert exact.confidence >= 0.6 > other.confidence
