@@ -1,0 +1,258 @@
+"""Changing notes of the inbox: write, edit, delete, link, restore.
+
+Each changes one file in one step: the old bytes are in the history before the new ones take their
+place, the new ones are in the index before the caller hears of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from functools import partial
+
+import anyio.to_thread
+
+from memory_mcp.core.compose import compose
+from memory_mcp.core.config import WritingSettings
+from memory_mcp.core.edit import Edited, EditRequest, apply
+from memory_mcp.core.errors import ConflictError, InputError, NotFoundError, RefusedError
+from memory_mcp.core.note import Json
+from memory_mcp.core.parse import revision_of
+from memory_mcp.core.ports import Clock
+from memory_mcp.core.reference import join
+from memory_mcp.core.slug import check_slug
+from memory_mcp.curate.conflict import check_revision
+from memory_mcp.curate.place import inbox_of, place_of
+from memory_mcp.curate.policy import check_pin, check_scope, check_secrets
+from memory_mcp.curate.relation import canonical, linked, relations
+from memory_mcp.curate.results import DeleteResult, EditResult, LinkResult, WriteResult
+from memory_mcp.curate.similar import find_similar
+from memory_mcp.index.index import Index
+from memory_mcp.notes import files
+from memory_mcp.notes.files import Written
+from memory_mcp.notes.history import History
+from memory_mcp.notes.sources import Source
+from memory_mcp.search.search import Searcher
+
+Change = Callable[[bytes | None], bytes | None]
+
+
+class Writer:
+    """The operations behind the write tools. All raise RefusedError where writing is read-only."""
+
+    def __init__(
+        self,
+        sources: Sequence[Source],
+        index: Index,
+        history: History,
+        clock: Clock,
+        searcher: Searcher,
+        settings: WritingSettings,
+    ) -> None:
+        self._sources = tuple(sources)
+        self._index = index
+        self._history = history
+        self._clock = clock
+        self._searcher = searcher
+        self._settings = settings
+        self.inbox = inbox_of(self._sources)
+        """The source that is written to."""
+
+    async def write(
+        self,
+        slug: str,
+        content: str,
+        frontmatter: Mapping[str, Json] | None = None,
+        expected: str | None = None,
+        scope: str | None = None,
+        *,
+        new: bool = False,
+    ) -> WriteResult:
+        """Create a note, or replace the whole of it; `created` of the old header stays.
+
+        `expected` is the revision that the caller knows (None: any); `new` refuses to replace.
+        Raises SlugError, InputError, ConflictError, RefusedError, StorageError.
+        """
+        self.check_writable()
+        check_scope(scope)
+        reference = join(self.inbox.name, check_slug(slug))
+        now = self._now()
+        done = Edited("")
+
+        def change(current: bytes | None) -> bytes:
+            nonlocal done
+            if new and current is not None:
+                raise ConflictError(f"{reference} exists already; nothing was written.")
+            check_revision(reference, current, expected, self._history)
+            old = None if current is None else current.decode("utf-8", "replace")
+            done = self._checked(old or "", compose(content, frontmatter, old, now))
+            return done.text.encode("utf-8")
+
+        written = await self._update(self.inbox, slug, change)
+        return WriteResult(
+            reference=reference,
+            revision=_revision(written),
+            created=written.before is None,
+            replaced_revision=written.kept,
+            similar=await find_similar(self._searcher, self._index, reference, done.text),
+            warnings=done.warnings,
+        )
+
+    async def edit(
+        self, slug: str, request: EditRequest, expected: str | None = None, partial: bool = False
+    ) -> EditResult:
+        """Change an inbox note in part. `partial`: the caller last saw only a part of the note.
+
+        Raises as `write`, and NotFoundError where there is no such note or heading.
+        """
+        self.check_writable()
+        reference = join(self.inbox.name, check_slug(slug))
+        now = self._now()
+        if partial and request.kind == "content":
+            raise RefusedError(
+                f"You have seen only a part of {reference}, and content would replace all of it."
+                " Read the rest with memory_get, or use old_text and new_text, append, or heading."
+            )
+        done = Edited("")
+
+        def change(current: bytes | None) -> bytes:
+            nonlocal done
+            check_revision(reference, current, expected, self._history)
+            if current is None:
+                raise NotFoundError(f"{reference} does not exist; create it with memory_write.")
+            old = _decoded(reference, current)
+            done = self._checked(old, apply(request, old, now))
+            return done.text.encode("utf-8")
+
+        written = await self._update(self.inbox, slug, change)
+        return EditResult(reference, _revision(written), written.kept, done.warnings)
+
+    async def delete(self, slug: str, expected: str | None = None) -> DeleteResult:
+        """Delete an inbox note; its text stays in the history. Raises as `write`."""
+        self.check_writable()
+        reference = join(self.inbox.name, check_slug(slug))
+
+        def change(current: bytes | None) -> None:
+            if current is not None:
+                check_revision(reference, current, expected, self._history)
+
+        written = await self._update(self.inbox, slug, change)
+        return DeleteResult(reference, written.before is not None, written.kept)
+
+    async def link(
+        self, source: str, target: str, relation: str = "related", expected: str | None = None
+    ) -> LinkResult:
+        """Add a link to the header of an inbox note; one that is there already stays single.
+
+        Raises as `write`, NotFoundError and AmbiguousError for either note, InputError for a link
+        of a note to itself.
+        """
+        self.check_writable()
+        origin, path = place_of(self._index, self.inbox, source)
+        goal, goal_path = self._index.names.resolve(target)
+        reference, aim = join(origin.name, path), join(goal.name, goal_path)
+        if origin.id != self.inbox.id:
+            raise RefusedError(
+                f"{reference} is not in the inbox, and only inbox notes are written; link from"
+                f" a note of memory, for example memory_link(source=<slug>, target={aim})."
+            )
+        if reference == aim:
+            raise InputError(f"{reference} cannot be linked to itself; name another target.")
+        known = await self._canonical_links(origin, path)
+        now = self._now()
+        text = ""
+
+        def change(current: bytes | None) -> bytes:
+            nonlocal text
+            check_revision(reference, current, expected, self._history)
+            if current is None:
+                raise NotFoundError(f"{reference} does not exist; create it with memory_write.")
+            text = linked(_decoded(reference, current), aim, relation, now, known)
+            return text.encode("utf-8")
+
+        written = await self._update(origin, path, change)
+        return LinkResult(reference, _revision(written), relations(text))
+
+    async def restore(self, reference: str, revision: str | None = None) -> WriteResult:
+        """Bring back a version from the history (None: the newest); what it replaces is kept, too.
+
+        Raises NotFoundError where there is no such version, RefusedError for a vault's note.
+        """
+        self.check_writable()
+        source, path = self._owned(reference)
+        full = join(source.name, path)
+        load = partial(self._history.load, full, revision)
+        data = await anyio.to_thread.run_sync(load)
+        written = await self._update(source, path, lambda _: data)
+        return WriteResult(full, revision_of(data), written.before is None, written.kept)
+
+    @property
+    def read_only(self) -> bool:
+        """Whether every change is refused."""
+        return self._settings.read_only
+
+    def check_writable(self) -> None:
+        """Raise RefusedError in read-only mode."""
+        if self.read_only:
+            raise RefusedError(
+                "This memory is in read-only mode; nothing was written. To allow writing, set"
+                " writing.read_only to false and start without --read-only."
+            )
+
+    def check_text(self, text: str) -> tuple[str, ...]:
+        """Warnings for what looks like a secret; RefusedError where the settings say so."""
+        return check_secrets("", text, self._settings.secrets)
+
+    async def _canonical_links(self, source: Source, path: str) -> Mapping[str, str]:
+        """What the links in a note's header mean. Names live on the event loop: look first."""
+        content = await anyio.to_thread.run_sync(files.read, source, path)
+        return canonical(self._index.names, content.data.decode("utf-8", "replace"))
+
+    def _checked(self, before: str, done: Edited) -> Edited:
+        """Apply the rules on secrets and pinning to a changed text."""
+        warnings = check_secrets(before, done.text, self._settings.secrets)
+        if not self._settings.allow_pin_untrusted:
+            check_pin(before, done.text)
+        return Edited(done.text, (*done.warnings, *warnings))
+
+    def _owned(self, reference: str) -> tuple[Source, str]:
+        """The source and path of a note that the tools may write, which need not exist now."""
+        source, path = place_of(self._index, self.inbox, reference, missing=True)
+        if source.kind == "vault":
+            raise RefusedError(
+                f"{join(source.name, path)} is in a read-only vault; only memory and wiki are"
+                " restored."
+            )
+        if source.kind == "memory":
+            check_slug(path)
+        return source, path
+
+    async def _update(self, source: Source, path: str, change: Change) -> Written:
+        """Change the file, then let the index see it. The file's change is never cut off; were the
+        index cut off, its next sweep would see the file."""
+        work = partial(files.update, source, path, change, self._history, self._clock.now())
+        written = await anyio.to_thread.run_sync(work)
+        await self._index.refresh(source, path)
+        return written
+
+    def _now(self) -> str:
+        return iso(self._clock.now())
+
+
+def iso(moment: datetime) -> str:
+    """ISO time with its offset, to the second."""
+    return moment.isoformat(timespec="seconds")
+
+
+def _decoded(reference: str, data: bytes) -> str:
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise RefusedError(
+            f"{reference} is not UTF-8 text (byte {error.start:,} of {len(data):,}), so it is not"
+            " edited; save it as UTF-8 in an editor first."
+        ) from error
+
+
+def _revision(written: Written) -> str:
+    return revision_of(written.after) if written.after is not None else ""

@@ -1,0 +1,98 @@
+"""Filing a text without asking a model: what is left to save, and the note that is made of it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from memory_mcp.core import frontmatter
+from memory_mcp.core.note import Json
+from memory_mcp.core.plain import clip, plain
+from memory_mcp.core.private import hide
+from memory_mcp.core.slug import slug_from
+
+_MAX_TITLE = 80
+_MAX_DESCRIPTION = 200
+_FRAMES = (
+    re.compile(r"<MEMORY\[[^\]\n]*\][^>\n]*>.*?</MEMORY>", re.S | re.I),
+    re.compile(r"<system-reminder\b[^>]*>.*?</system-reminder\s*>", re.S | re.I),
+)
+_FRAME_TAGS = re.compile(r"</?(?:system-reminder\b|MEMORY\[|MEMORY\b(?=\s*>))[^>\n]*>", re.I)
+_MARK = re.compile(r"[ \t]*<private id=\d+/>[ \t]*")
+_BLANK_LINES = re.compile(r"\n[ \t]*(?:\n[ \t]*)+\n")
+_SENTENCE = re.compile(r".+?(?:[.!?](?=\s|$)|[。！？]|\n|\Z)", re.S)
+_LAST_WORD = re.compile(r"\s+\S*\Z")
+
+
+Request = dict[str, str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A note to be: the name to try first, and its whole text."""
+
+    slug: str
+    title: str
+    content: str
+
+
+def worth_saving(content: str) -> str:
+    """The text without what was injected into a conversation and without private parts."""
+    text = content
+    for frame in _FRAMES:
+        text = frame.sub("", text)
+    text = _FRAME_TAGS.sub("", text)
+    shown, parts = hide(text)
+    if parts:
+        shown = _MARK.sub(" ", shown)
+    if text != content or parts:
+        shown = _BLANK_LINES.sub("\n\n", shown)
+    return shown.strip("\r\n").rstrip() if shown.strip() else ""
+
+
+def draft(content: str, context: str | None, source_url: str | None, agent: str) -> Draft:
+    """The note for a text: title and name from its first heading or sentence, text verbatim."""
+    title = title_of(content)
+    source: dict[str, Json] = {"by": agent}
+    if source_url:
+        source = {"url": source_url, "kind": "web", **source}
+    values: dict[str, Json] = {"title": title}
+    if context and (description := clip(plain(context), _MAX_DESCRIPTION)):
+        values["description"] = description
+    values["source"] = source
+    # A header in the text is text: what was saved unseen must not pin itself or set triggers.
+    return Draft(slug_from(title), title, frontmatter.compose(values) + "\n" + content)
+
+
+def title_of(content: str) -> str:
+    """The first heading or sentence as a plain line, cut between words at 80 characters."""
+    own = frontmatter.split_and_load(content)[1].values.get("title")
+    if isinstance(own, str) and own.strip():
+        return clip(plain(own), _MAX_TITLE)
+    body = frontmatter.split(content).body
+    for line in body.split("\n"):
+        if (text := plain(line)) and any(char.isalnum() for char in text):
+            return _shortened(plain(_first_sentence(line)) or text)
+    return _shortened(plain(body)) or "Note"
+
+
+def _first_sentence(line: str) -> str:
+    match = _SENTENCE.match(line)
+    sentence = match[0] if match else line
+    return sentence if line.lstrip().startswith("#") else sentence.rstrip(" .。\n")
+
+
+def _shortened(text: str) -> str:
+    if len(text) <= _MAX_TITLE:
+        return text
+    cut = clip(text, _MAX_TITLE).removesuffix("…")
+    return f"{_LAST_WORD.sub('', cut) or cut}…"
+
+
+def request_of(content: str, context: str | None, source_url: str | None) -> Request:
+    """What the journal keeps of a save: nothing that was private."""
+    return {
+        "content": worth_saving(content),
+        "context": worth_saving(context) if context else None,
+        "source_url": source_url,
+    }

@@ -1,0 +1,239 @@
+"""A durable list of jobs: one JSON line for each change of state, appended and synced.
+
+Several processes may share it. Each reads what the others appended; a line that was cut by a
+crash is skipped; one process at a time rewrites the file when it has grown.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from threading import Lock
+from typing import Any, Literal
+
+from filelock import FileLock
+
+from memory_mcp.core.errors import StorageError
+
+log = logging.getLogger(__name__)
+
+Status = Literal["queued", "running", "done", "failed"]
+STATUSES: tuple[Status, ...] = ("queued", "running", "done", "failed")
+KEEP = 200
+"""Finished jobs that stay listed when the file is rewritten."""
+_MAX_BYTES = 1_000_000
+_LOCK_SECONDS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A piece of background work as it is shown. Times are ISO text with offset."""
+
+    job_id: str
+    kind: str
+    status: Status
+    created: str
+    outcome: str | None = None
+    changed: tuple[str, ...] = ()
+    """References of the notes that it changed."""
+    error: str | None = None
+    finished: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A job with what it needs to be done, or done again."""
+
+    job: Job
+    request: Mapping[str, Any]
+    slug: str | None = None
+    """The name under which the note is filed, known before it is written."""
+    tries: int = 0
+
+
+class Journal:
+    """The jobs of a home, in `<folder>/journal.jsonl`. Blocking; safe to use from any thread."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._path = folder / "journal.jsonl"
+        self._records: dict[str, Record] = {}
+        self._read = 0
+        self._file: tuple[int, int] | None = None
+        self._guard = Lock()
+
+    @property
+    def lock_path(self) -> Path:
+        """The lock of the process that works on the jobs. Raises StorageError."""
+        with self._explained():
+            self._make_folder()
+        return self._folder / "worker.lock"
+
+    def records(self) -> tuple[Record, ...]:
+        """All jobs, the oldest first, as the file says now. Raises StorageError."""
+        with self._guard:
+            self._catch_up()
+            return tuple(self._records.values())
+
+    def append(self, job_id: str, **values: Any) -> Record:
+        """Set values of a job (`status`, `outcome`, `request`, `slug`, …) durably.
+
+        A new job needs `kind`, `created` and `request`. Raises StorageError.
+        """
+        line = json.dumps({"job_id": job_id, **values}, ensure_ascii=False) + "\n"
+        with self._guard:
+            with self._explained():
+                self._make_folder()
+                with self._locked():
+                    self._write(line)
+            self._catch_up()
+            return self._records[job_id]
+
+    def compact(self) -> None:
+        """Rewrite the file without what nobody asks for any more, where it has grown large.
+
+        All unfinished jobs stay, and the newest finished ones, without their requests.
+        """
+        with self._guard:
+            self._catch_up()
+            if self._read < _MAX_BYTES:
+                return
+            with self._explained(), self._locked():
+                self._catch_up()
+                self._rewrite_kept()
+            self._catch_up()
+
+    def _rewrite_kept(self) -> None:
+        records = list(self._records.values())
+        ended = [item for item in records if item.job.status in ("done", "failed")]
+        dropped = {item.job.job_id for item in ended[:-KEEP]}
+        kept = [_slim(item) for item in records if item.job.job_id not in dropped]
+        lines = (json.dumps(_line(item), ensure_ascii=False) + "\n" for item in kept)
+        self._rewrite("".join(lines))
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise StorageError(
+                f"The jobs in {self._path} cannot be written: {error.strerror or error}."
+            ) from error
+
+    def _make_folder(self) -> None:
+        """The folder of the jobs and the one above it; both are the owner's alone."""
+        for folder in (self._folder.parent, self._folder):
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+    def _locked(self) -> FileLock:
+        return FileLock(self._folder / "journal.lock", timeout=_LOCK_SECONDS)
+
+    def _write(self, line: str) -> None:
+        fd = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+        with os.fdopen(fd, "rb+", buffering=0) as file:
+            size = file.seek(0, os.SEEK_END)
+            cut = size > 0 and os.pread(fd, 1, size - 1) != b"\n"
+            data = memoryview((b"\n" if cut else b"") + line.encode("utf-8", "replace"))
+            while data:
+                data = data[file.write(data) :]
+            os.fsync(fd)
+        if size == 0:
+            self._sync_folder()
+
+    def _rewrite(self, text: str) -> None:
+        temporary = self._folder / ".journal.tmp"
+        fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(fd, "wb") as file:
+            file.write(text.encode("utf-8", "replace"))
+            file.flush()
+            os.fsync(fd)
+        temporary.replace(self._path)
+        self._sync_folder()
+
+    def _sync_folder(self) -> None:
+        if os.name == "nt":
+            return
+        fd = os.open(self._folder, os.O_RDONLY)
+        try:
+            os.fsync(fd)
+        finally:
+            os.close(fd)
+
+    def _catch_up(self) -> None:
+        """Read what was appended since; everything where the file is another one."""
+        try:
+            with self._path.open("rb") as file:
+                state = os.fstat(file.fileno())
+                if self._file != (state.st_dev, state.st_ino) or state.st_size < self._read:
+                    self._records, self._read = {}, 0
+                    self._file = (state.st_dev, state.st_ino)
+                file.seek(self._read)
+                data = file.read()
+        except FileNotFoundError:
+            self._records, self._read, self._file = {}, 0, None
+            return
+        except OSError as error:
+            raise StorageError(
+                f"The jobs in {self._path} cannot be read: {error.strerror or error}."
+            ) from error
+        whole = data.rfind(b"\n") + 1
+        self._read += whole
+        for line in data[:whole].splitlines():
+            self._take(line)
+
+    def _take(self, line: bytes) -> None:
+        """Apply one line; one that was cut, or is not ours, is left out."""
+        if not line.strip():
+            return
+        try:
+            values = json.loads(line)
+            job_id = str(values["job_id"])
+            self._records[job_id] = _applied(self._records.get(job_id), job_id, values)
+        except (ValueError, KeyError, TypeError):
+            log.warning("A line of %s cannot be read and is skipped", self._path)
+
+
+def _applied(known: Record | None, job_id: str, values: Mapping[str, Any]) -> Record:
+    if known is None:
+        job = Job(job_id, str(values["kind"]), "queued", str(values["created"]))
+        known = Record(job, dict(values["request"]))
+    status = values.get("status", known.job.status)
+    if status not in STATUSES:
+        raise ValueError(f"unknown status {status!r}")
+    job = replace(
+        known.job,
+        status=status,
+        outcome=values.get("outcome", known.job.outcome),
+        changed=tuple(values.get("changed", known.job.changed)),
+        error=values.get("error", known.job.error),
+        finished=values.get("finished", known.job.finished),
+    )
+    slug, tries = values.get("slug", known.slug), int(values.get("tries", known.tries))
+    return Record(job, values.get("request", known.request), slug, tries)
+
+
+def _slim(record: Record) -> Record:
+    """Without the request where the job succeeded; what failed can still be looked up."""
+    return replace(record, request={}) if record.job.status == "done" else record
+
+
+def _line(record: Record) -> dict[str, Any]:
+    job = record.job
+    return {
+        "job_id": job.job_id,
+        "kind": job.kind,
+        "created": job.created,
+        "request": dict(record.request),
+        "status": job.status,
+        "outcome": job.outcome,
+        "changed": list(job.changed),
+        "error": job.error,
+        "finished": job.finished,
+        "slug": record.slug,
+        "tries": record.tries,
+    }

@@ -1,0 +1,42 @@
+"""Which note a caller means who may leave the source out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from memory_mcp.core.errors import RefusedError
+from memory_mcp.core.reference import split
+from memory_mcp.index.index import Index
+from memory_mcp.notes.sources import Source
+
+
+def inbox_of(sources: Sequence[Source]) -> Source:
+    """The source that the write tools change. Raises RefusedError where there is none."""
+    for source in sources:
+        if source.kind == "memory":
+            return source
+    raise RefusedError(
+        "There is no source named memory, so nothing can be written; configure one."
+    )
+
+
+def place_of(
+    index: Index, inbox: Source, text: str, *, missing: bool = False
+) -> tuple[Source, str]:
+    """(source, path) of the note that `text` names; a plain name means the inbox first.
+
+    `missing` allows a note that is not there (any more). Raises InputError, NotFoundError,
+    AmbiguousError.
+    """
+    name, path = split(text, {source.name for source in index.sources})
+    if name is None and index.entry(inbox.id, path) is not None:
+        return inbox, path
+    if missing:
+        return _named(index, inbox, name), path
+    return index.names.resolve(text)
+
+
+def _named(index: Index, inbox: Source, name: str | None) -> Source:
+    if name in (None, inbox.name):
+        return inbox
+    return next(source for source in index.sources if source.name == name)

@@ -1,0 +1,61 @@
+"""Rules on what may be written: scope, secrets, pinning."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from memory_mcp.core.errors import InputError, RefusedError
+from memory_mcp.core.frontmatter import split_and_load
+from memory_mcp.core.metadata import Metadata, metadata
+from memory_mcp.core.secret import new_suspicions
+from memory_mcp.core.slug import shown
+
+_MAX_NAMED = 5
+
+
+def check_scope(scope: str | None) -> None:
+    """Raise InputError for a scope that this memory does not have."""
+    if scope in (None, "global"):
+        return
+    if scope == "project":
+        raise InputError(
+            "scope project is not available: this memory has no project inboxes. Leave scope out,"
+            " or use global."
+        )
+    raise InputError(f"scope {shown(str(scope))} is unknown; use global, or leave it out.")
+
+
+def check_secrets(
+    before: str, after: str, rule: Literal["warn", "refuse", "allow"]
+) -> tuple[str, ...]:
+    """Warnings for secrets that a change would bring in. Raises RefusedError for `refuse`.
+
+    The secret itself is never repeated.
+    """
+    if rule == "allow":
+        return ()
+    found = new_suspicions(before, after)
+    if not found:
+        return ()
+    what = ", ".join(str(item) for item in found[:_MAX_NAMED])
+    if rule == "refuse":
+        raise RefusedError(
+            f"The text looks like it holds a secret: {what}; nothing was written. Leave it out,"
+            " and note where it is kept instead."
+        )
+    return (f"The text looks like it holds a secret: {what}. Consider leaving it out.",)
+
+
+def check_pin(before: str, after: str) -> None:
+    """Raise RefusedError for a change that would pin a note of untrusted origin."""
+    if _is_pinned_untrusted(after) and not _is_pinned_untrusted(before):
+        raise RefusedError(
+            "A note from outside (source.url, or source.kind web, compaction or import) cannot be"
+            " pinned: its text would stand in every conversation. Leave pinned out, or set"
+            " writing.allow_pin_untrusted."
+        )
+
+
+def _is_pinned_untrusted(text: str) -> bool:
+    known: Metadata = metadata(split_and_load(text)[1].values)
+    return known.pinned and known.provenance is not None and not known.provenance.trusted

@@ -1,0 +1,252 @@
+"""Saving: noted durably at once, filed behind, and never twice."""
+
+from __future__ import annotations
+
+import logging
+import secrets
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Any
+
+import anyio
+import anyio.to_thread
+from filelock import FileLock, Timeout
+
+from memory_mcp.core.errors import (
+    ConflictError,
+    InputError,
+    MemoryMcpError,
+    NotFoundError,
+    StorageError,
+)
+from memory_mcp.core.given import given_text
+from memory_mcp.core.ports import Clock
+from memory_mcp.core.reference import join
+from memory_mcp.core.slug import shown
+from memory_mcp.core.words import folded_words
+from memory_mcp.curate.edit import Writer, iso
+from memory_mcp.curate.filing import Draft, draft, request_of
+from memory_mcp.curate.journal import Job, Journal, Record
+from memory_mcp.curate.policy import check_scope
+from memory_mcp.curate.results import WriteResult
+from memory_mcp.curate.similar import find_same, read_body
+from memory_mcp.index.index import Index
+
+log = logging.getLogger(__name__)
+
+_LOOK_SECONDS = 2.0  # how often jobs that another process noted are looked for
+_READY_SECONDS = 5.0  # how long filing waits for the index after a start
+_OPEN = ("queued", "running")
+_MAX_TRIES = 2
+_CUT_OFF = "It was cut off twice; its text is in the journal, save it again."
+_MAX_NAMES = 500
+_MAX_URL = 2000
+
+
+class Jobs:
+    """The background work of a home. One process at a time works; all may add and list."""
+
+    def __init__(self, journal: Journal, writer: Writer, index: Index, clock: Clock) -> None:
+        self._journal = journal
+        self._writer = writer
+        self._index = index
+        self._clock = clock
+        self._wake = anyio.Event()
+        self._noted = anyio.Event()
+
+    async def save(
+        self,
+        content: str,
+        context: str | None = None,
+        source_url: str | None = None,
+        scope: str | None = None,
+    ) -> Job:
+        """Note a text to be filed, durably, and return at once.
+
+        Private parts and injected frames are left out before anything is on disk. Raises
+        InputError, RefusedError (read-only; a secret where the settings refuse), StorageError.
+        """
+        self._writer.check_writable()
+        check_scope(scope)
+        given = given_text(content, "content").text
+        if not given.strip():
+            raise InputError("content is empty; give the text to remember.")
+        request = request_of(given, _line(context, "context"), _url(source_url))
+        self._writer.check_text(request["content"] or "")
+        add = partial(
+            self._journal.append,
+            f"save-{secrets.token_hex(6)}",
+            kind="save",
+            status="queued",
+            created=iso(self._clock.now()),
+            request=dict(request),
+        )
+        record = await anyio.to_thread.run_sync(add)
+        self._wake.set()
+        return record.job
+
+    def list(self, job_id: str | None = None) -> tuple[Job, ...]:
+        """All jobs, the newest first, or the one that was asked for. Raises NotFoundError."""
+        jobs = [record.job for record in self._journal.records()]
+        if job_id is None:
+            return tuple(reversed(jobs))
+        found = [job for job in jobs if job.job_id == job_id.strip()]
+        if not found:
+            raise NotFoundError(
+                f"There is no job {shown(job_id)}; memory_jobs without job_id lists all."
+            )
+        return tuple(found)
+
+    async def finished(self, job_id: str, seconds: float | None = None) -> Job:
+        """Wait until a job is done or failed, for at most so many seconds, and return it as it is.
+
+        Raises NotFoundError.
+        """
+        with anyio.move_on_after(float("inf") if seconds is None else seconds):
+            while self.list(job_id)[0].status in _OPEN:
+                with anyio.move_on_after(_LOOK_SECONDS):  # another process may do it
+                    await self._noted.wait()
+        return self.list(job_id)[0]
+
+    async def run(self) -> None:
+        """Work on jobs until cancelled. What is cut off is done again once, by the same name.
+
+        In read-only mode jobs stay queued. A disk that refuses is asked again later.
+        """
+        if self._writer.read_only:
+            return
+        lock = await self._acquire()
+        try:
+            # A text that a note has already is not filed again: the notes must be known first.
+            await self._index.settled(_READY_SECONDS)
+            await self._attempt(self._give_up)
+            while True:
+                self._wake = anyio.Event()
+                await self._attempt(self._work_all)
+                with anyio.move_on_after(_LOOK_SECONDS):
+                    await self._wake.wait()
+        finally:
+            lock.release()
+
+    async def _acquire(self) -> FileLock:
+        """The lock of the one process that works; waits for it."""
+        while True:
+            try:
+                lock = FileLock(self._journal.lock_path, timeout=0)
+                lock.acquire()
+            except Timeout:
+                pass
+            except (OSError, StorageError) as error:
+                log.warning("Jobs wait, their folder cannot be used: %s", error)
+            else:
+                return lock
+            await anyio.sleep(_LOOK_SECONDS)
+
+    async def _attempt(self, step: Callable[[], Awaitable[None]]) -> None:
+        try:
+            await step()
+        except StorageError as error:
+            log.warning("Jobs wait: %s", error)
+
+    async def _give_up(self) -> None:
+        for record in self._unfinished():
+            if record.tries >= _MAX_TRIES:
+                await self._note(record, status="failed", error=_CUT_OFF)
+
+    async def _work_all(self) -> None:
+        for record in self._unfinished():
+            await self._work(record)
+
+    def _unfinished(self) -> tuple[Record, ...]:
+        return tuple(record for record in self._journal.records() if record.job.status in _OPEN)
+
+    async def _work(self, record: Record) -> None:
+        record = await self._note(record, status="running", tries=record.tries + 1)
+        try:
+            outcome, changed = await self._file(record)
+        except MemoryMcpError as error:
+            await self._note(record, status="failed", error=str(error))
+        except Exception as error:  # one job must not end the work on all others
+            log.exception("Job %s failed", record.job.job_id)
+            await self._note(
+                record, status="failed", error=f"Unexpected: {type(error).__name__}: {error}"
+            )
+        else:
+            await self._note(record, status="done", outcome=outcome, changed=changed)
+        await anyio.to_thread.run_sync(self._journal.compact)
+
+    async def _file(self, record: Record) -> tuple[str, tuple[str, ...]]:
+        """File one text; what is said about it, and the references that changed."""
+        request = record.request
+        content = str(request.get("content") or "")
+        if not content.strip():
+            return "Nothing was left to save: all of it was injected or private.", ()
+        if record.slug is not None and await self._is_filed(record.slug, content):
+            reference = join(self._writer.inbox.name, record.slug)
+            return f"Filed as {reference}.", (reference,)
+        same = await find_same(self._index, content)
+        if same is not None:
+            return f"Nothing new: {same} says it already.", ()
+        made = draft(content, request.get("context"), request.get("source_url"), self._agent)
+        done = await self._create(record, made)
+        near = ", ".join(f"{item.reference} ({item.score:.2f})" for item in done.similar)
+        notes = [f"Filed as {done.reference}.", *done.warnings]
+        if near:
+            notes.insert(1, f"Similar notes: {near}.")
+        return " ".join(notes), (done.reference,)
+
+    async def _create(self, record: Record, made: Draft) -> WriteResult:
+        """Write the note under the first free name; the name is noted before it is used."""
+        names = _names(made.slug)
+        if record.slug is not None:
+            names = (record.slug, *(name for name in names if name != record.slug))
+        for name in names:
+            if self._index.entry(self._writer.inbox.id, name) is not None:
+                continue
+            await self._note(record, slug=name)
+            try:
+                return await self._writer.write(name, made.content, new=True)
+            except ConflictError:
+                log.info("The name %s was taken meanwhile", name)
+        raise InputError(f"No free name was found for {shown(made.title)}; use memory_write.")
+
+    async def _is_filed(self, slug: str, content: str) -> bool:
+        """Whether an attempt that was cut off had written its note already."""
+        body = await anyio.to_thread.run_sync(read_body, self._writer.inbox, slug)
+        return bool(body.strip()) and folded_words(body) == folded_words(content)
+
+    @property
+    def _agent(self) -> str:
+        return self._writer.inbox.id.partition(":")[2] or "agent"
+
+    async def _note(self, record: Record, **values: Any) -> Record:
+        """Append a change of state, whole even where the work is being cancelled."""
+        if values.get("status") in ("done", "failed"):
+            values["finished"] = iso(self._clock.now())
+        with anyio.CancelScope(shield=True):
+            add = partial(self._journal.append, record.job.job_id, **values)
+            record = await anyio.to_thread.run_sync(add)
+        self._noted.set()
+        self._noted = anyio.Event()
+        return record
+
+
+def _names(slug: str) -> tuple[str, ...]:
+    """The name, then the name with -2, -3, …"""
+    return (slug, *(f"{slug[:90]}-{number}" for number in range(2, _MAX_NAMES)))
+
+
+def _line(text: str | None, name: str) -> str | None:
+    return given_text(text, name).text if text and text.strip() else None
+
+
+def _url(text: str | None) -> str | None:
+    if text is None or not text.strip():
+        return None
+    url = text.strip()
+    if len(url) > _MAX_URL or not url.isprintable() or any(char.isspace() for char in url):
+        raise InputError(
+            f"source_url {shown(url)} is no address: one line without blanks, at most"
+            f" {_MAX_URL:,} characters."
+        )
+    return url

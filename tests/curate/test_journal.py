@@ -1,0 +1,104 @@
+"""The journal of jobs: durable, shared, and forgiving."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+
+from memory_mcp.core.errors import StorageError
+from memory_mcp.curate import journal as journal_module
+from memory_mcp.curate.journal import KEEP, Job, Journal
+
+AT = "2026-03-14T09:30:00+00:00"
+
+
+def queue(journal: Journal, job_id: str, content: str = "text") -> None:
+    journal.append(job_id, kind="save", status="queued", created=AT, request={"content": content})
+
+
+def test_a_job_and_its_changes_are_there_for_another_reader(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "jobs")
+    queue(journal, "a", "ünï\ncode")
+    journal.append("a", status="running", tries=1)
+    journal.append("a", slug="x")
+    journal.append("a", status="done", outcome="Filed.", changed=["memory/x"], finished=AT)
+    (record,) = Journal(tmp_path / "jobs").records()
+    assert record.job == Job("a", "save", "done", AT, "Filed.", ("memory/x",), None, AT)
+    assert (record.slug, record.tries) == ("x", 1)
+    assert record.request == {"content": "ünï\ncode"}
+
+
+def test_readers_see_what_others_append_later(tmp_path: Path) -> None:
+    first, second = Journal(tmp_path), Journal(tmp_path)
+    assert second.records() == ()
+    queue(first, "a")
+    assert [record.job.job_id for record in second.records()] == ["a"]
+    second.append("a", status="running", tries=1)
+    assert first.records()[0].job.status == "running"
+
+
+@pytest.mark.parametrize("cut", [1, 5, 30])
+def test_a_line_that_was_cut_costs_nothing_but_itself(tmp_path: Path, cut: int) -> None:
+    journal = Journal(tmp_path)
+    queue(journal, "a")
+    queue(journal, "b")
+    path = tmp_path / "journal.jsonl"
+    path.write_bytes(path.read_bytes()[:-cut])
+    again = Journal(tmp_path)
+    assert [record.job.job_id for record in again.records()] == ["a"]
+    queue(again, "c")
+    assert [record.job.job_id for record in Journal(tmp_path).records()][:1] == ["a"]
+    assert [record.job.job_id for record in Journal(tmp_path).records()][-1] == "c"
+
+
+def test_lines_that_are_no_records_are_skipped(tmp_path: Path) -> None:
+    journal = Journal(tmp_path)
+    queue(journal, "a")
+    with (tmp_path / "journal.jsonl").open("ab") as file:
+        file.write(b'\xff\xfe\n{}\n[1]\n{"job_id": "z"}\n{"job_id": "a", "status": "odd"}\n\n')
+    assert [record.job.status for record in Journal(tmp_path).records()] == ["queued"]
+
+
+def test_the_journal_is_for_the_owner_only(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "jobs")
+    queue(journal, "a")
+    assert (tmp_path / "jobs").stat().st_mode & 0o077 == 0
+    assert (tmp_path / "jobs" / "journal.jsonl").stat().st_mode & 0o077 == 0
+
+
+def test_appends_of_many_threads_all_arrive(tmp_path: Path) -> None:
+    def work(name: str) -> None:
+        journal = Journal(tmp_path)
+        for number in range(10):
+            queue(journal, f"{name}-{number}")
+
+    threads = [threading.Thread(target=work, args=(name,)) for name in "abcd"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(Journal(tmp_path).records()) == 40
+
+
+def test_a_large_journal_is_rewritten_without_losing_open_jobs(tmp_path: Path) -> None:
+    journal, other = Journal(tmp_path), Journal(tmp_path)
+    queue(journal, "open")
+    size = journal_module._MAX_BYTES // (KEEP + 10) + 1
+    for number in range(KEEP + 10):
+        queue(journal, f"job-{number}", "x" * size)
+        journal.append(f"job-{number}", status="done", finished=AT)
+    assert len(other.records()) == KEEP + 11
+    journal.compact()
+    assert (tmp_path / "journal.jsonl").stat().st_size < journal_module._MAX_BYTES // 5
+    for reader in (journal, other, Journal(tmp_path)):
+        ids = [record.job.job_id for record in reader.records()]
+        assert ids == ["open", *(f"job-{number}" for number in range(10, KEEP + 10))]
+    assert other.records()[0].request == {"content": "text"}
+
+
+def test_a_disk_that_refuses_is_told_as_such(tmp_path: Path) -> None:
+    (tmp_path / "jobs").write_text("a file", encoding="utf-8")
+    with pytest.raises(StorageError, match="jobs"):
+        queue(Journal(tmp_path / "jobs"), "a")
