@@ -1,0 +1,175 @@
+"""`tools/list` and `tools/call`: which tools a client sees, and the way of a call through one."""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+import logging
+import traceback
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import mcp_types as t
+from mcp.server import MCPServer
+from mcp.server.context import ServerRequestContext
+from mcp.server.mcpserver import Context
+from mcp.server.mcpserver.tools import Tool
+from mcp.shared.exceptions import MCPError
+from pydantic import ValidationError
+
+from memory_mcp.core.config import ToolSet
+from memory_mcp.core.errors import InputError, MemoryMcpError, RefusedError
+from memory_mcp.server.answers import refusal
+from memory_mcp.server.arguments import prepare
+from memory_mcp.server.session import Connection, Options
+
+log = logging.getLogger(__name__)
+
+Request = ServerRequestContext[Connection, Any]
+ToolContext = Context[Connection, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A tool: its function (name, arguments and description), and what it does to the world."""
+
+    function: Callable[..., Awaitable[t.CallToolResult]]
+    title: str
+    writes: bool = False
+    destructive: bool = False
+    idempotent: bool = True
+    tools: ToolSet = "core"
+
+    @property
+    def name(self) -> str:
+        """The tool's name."""
+        return self.function.__name__
+
+    def tool(self) -> Tool:
+        """The tool as the SDK knows it, with its schemas."""
+        return Tool.from_function(
+            self.function,
+            title=self.title,
+            description=inspect.getdoc(self.function),
+            annotations=t.ToolAnnotations(
+                title=self.title,
+                read_only_hint=not self.writes,
+                destructive_hint=self.destructive,
+                idempotent_hint=self.idempotent,
+                open_world_hint=False,
+            ),
+        )
+
+
+class Calls:
+    """The tools of a server. They are built at the first request that needs them."""
+
+    def __init__(self, server: MCPServer[Connection], offers: Sequence[Offer]) -> None:
+        self._server = server
+        self._offers = {offer.name: offer for offer in offers}
+        self._tools: dict[str, Tool] = {}
+        low = server._lowlevel_server
+        low.add_request_handler("tools/list", t.PaginatedRequestParams, self._list)
+        low.add_request_handler("tools/call", t.CallToolRequestParams, self._call)
+
+    async def _list(self, ctx: Request, params: t.PaginatedRequestParams) -> t.ListToolsResult:
+        options = ctx.lifespan_context.options
+        return t.ListToolsResult(
+            tools=[
+                _described(self._tool(name))
+                for name, offer in self._offers.items()
+                if _in_set(offer, options) and not (offer.writes and options.read_only)
+            ]
+        )
+
+    async def _call(self, ctx: Request, params: t.CallToolRequestParams) -> t.CallToolResult:
+        try:
+            offer = self._offer(params.name, ctx.lifespan_context.options)
+            return await self._run(self._tool(offer.name), ctx, params)
+        except MemoryMcpError as error:
+            return refusal(str(error))
+        except MCPError:
+            raise
+        except Exception as error:  # noqa: BLE001 - the client must get an answer, without details
+            _log(params.name, error)
+            return refusal(
+                f"{_short(params.name)} failed for a reason inside the server; the log on its"
+                " stderr says more. The notes are safe; try once more, or go on without."
+            )
+
+    async def _run(
+        self, tool: Tool, ctx: Request, params: t.CallToolRequestParams
+    ) -> t.CallToolResult:
+        given = prepare(tool.name, tool.parameters, params.arguments or {})
+        try:
+            arguments = tool.fn_metadata.arg_model.model_validate(given)
+        except ValidationError as error:
+            raise InputError(_problems(tool.name, error)) from None
+        context = ToolContext(request_context=ctx, mcp_server=self._server, input_params=params)
+        result: t.CallToolResult = await tool.fn(ctx=context, **arguments.model_dump_one_level())
+        return result
+
+    def _offer(self, name: str, options: Options) -> Offer:
+        offer = self._offers.get(name)
+        if offer is None or not _in_set(offer, options):
+            raise InputError(self._unknown(name, options))
+        if offer.writes and options.read_only:
+            raise RefusedError(
+                f"{name} is refused: this server runs in read-only mode. Reading tools work;"
+                " writing needs a start without --read-only and without writing.read_only."
+            )
+        return offer
+
+    def _unknown(self, name: str, options: Options) -> str:
+        known = [
+            offer.name
+            for offer in self._offers.values()
+            if _in_set(offer, options) and not (offer.writes and options.read_only)
+        ]
+        near = difflib.get_close_matches(name[:100], known, n=1, cutoff=0.5)
+        meant = f" Did you mean {near[0]}?" if near else ""
+        return f"There is no tool {_short(name)!r}.{meant} The tools are: {', '.join(known)}."
+
+    def _tool(self, name: str) -> Tool:
+        if name not in self._tools:
+            self._tools[name] = self._offers[name].tool()
+        return self._tools[name]
+
+
+def _in_set(offer: Offer, options: Options) -> bool:
+    return offer.tools in options.tools
+
+
+def _described(tool: Tool) -> t.Tool:
+    return t.Tool(
+        name=tool.name,
+        title=tool.title,
+        description=tool.description,
+        input_schema=tool.parameters,
+        output_schema=tool.output_schema,
+        annotations=tool.annotations,
+    )
+
+
+def _problems(name: str, error: ValidationError) -> str:
+    problems = (
+        f"{'.'.join(str(part) for part in item['loc'])}: {item['msg']}"
+        for item in error.errors(include_input=False, include_url=False)
+    )
+    return f"{name} cannot use its arguments: {'; '.join(problems)}. Nothing was done."
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= 80 else name[:79] + "…"
+
+
+def _log(name: str, error: BaseException) -> None:
+    """The traceback without the error's own text, which may quote a note."""
+    kinds: list[str] = []
+    cause: BaseException | None = error
+    while cause is not None and len(kinds) < 5:
+        kinds.append(type(cause).__qualname__)
+        cause = cause.__cause__ or cause.__context__
+    frames = "".join(traceback.format_tb(error.__traceback__))
+    log.error("tool %r failed: %s\n%s", _short(name), " from ".join(kinds), frames)

@@ -1,0 +1,173 @@
+"""One client on a pair of byte streams: lines of JSON-RPC, in both eras of the protocol."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable
+from typing import Any, Protocol
+
+import anyio
+import mcp_types as t
+from mcp.server import MCPServer
+from mcp.server.runner import serve_dual_era_loop
+from mcp.shared._context_streams import (
+    ContextReceiveStream,
+    ContextSendStream,
+    create_context_streams,
+)
+from mcp.shared.message import SessionMessage
+
+from memory_mcp.server.lines import Bad, ByteSource, dump, lines, parse
+from memory_mcp.server.session import Connection
+
+log = logging.getLogger(__name__)
+
+GRACE_SECONDS = 2.0
+"""How long calls that are under way may still take when the client has gone."""
+
+_ENDLESS = "subscriptions/listen"
+_FREE = frozenset(
+    (
+        "initialize",
+        "server/discover",
+        "ping",
+        "notifications/initialized",
+        "notifications/cancelled",
+    )
+)
+"""What can be answered before the memory is open."""
+
+
+class ByteSink(Protocol):
+    """Where bytes go; raises BrokenResourceError or ClosedResourceError where nobody listens."""
+
+    async def send(self, item: bytes) -> None:
+        """Send all of it."""
+        ...
+
+
+async def serve(
+    stream_in: ByteSource,
+    stream_out: ByteSink,
+    server: MCPServer[Connection],
+    state: Connection,
+    first_answer: Callable[[], None] | None = None,
+    ready: Callable[[], Awaitable[None]] | None = None,
+) -> None:
+    """Serve one client until its input ends or its output breaks.
+
+    A line that is no message is answered with an error where it has an id, else dropped with one
+    line in the log. `first_answer` is called once, after the first reply was written; by default
+    it starts the background work of the app. `ready` is awaited before the first message that
+    needs more than the handshake is passed on.
+    """
+    wire = _Wire(stream_out, first_answer or state.app.start, ready)
+    low = server._lowlevel_server
+    inward, received = create_context_streams[SessionMessage | Exception](0)
+    sent, outward = create_context_streams[SessionMessage](0)
+    async with anyio.create_task_group() as tasks:
+
+        async def drive() -> None:
+            await serve_dual_era_loop(
+                low,
+                received,
+                sent,
+                lifespan_state=state,
+                init_options=low.create_initialization_options(),
+            )
+
+        async def write() -> None:
+            if not await wire.pump(outward):
+                tasks.cancel_scope.cancel()
+
+        tasks.start_soon(drive)
+        tasks.start_soon(write)
+        await wire.feed(stream_in, inward)
+
+
+class _Wire:
+    """Both directions of one client, and which of its requests are still open."""
+
+    def __init__(
+        self,
+        sink: ByteSink,
+        first_answer: Callable[[], None],
+        ready: Callable[[], Awaitable[None]] | None,
+    ) -> None:
+        self._sink = sink
+        self._ready = ready
+        self._first_answer: Callable[[], None] | None = first_answer
+        self._lock = anyio.Lock()
+        self._open: set[str | int] = set()
+        self._idle = anyio.Event()
+
+    async def feed(
+        self, source: ByteSource, inward: ContextSendStream[SessionMessage | Exception]
+    ) -> None:
+        """Pass messages on; at the end of input wait a moment for the open calls."""
+        async with inward:
+            try:
+                async for line in lines(source):
+                    await self._take(line, inward)
+            except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+                return  # the other direction is gone, and with it the client
+            with anyio.move_on_after(GRACE_SECONDS):
+                while self._open:
+                    self._idle = anyio.Event()
+                    await self._idle.wait()
+
+    async def _take(
+        self, line: bytes | Bad, inward: ContextSendStream[SessionMessage | Exception]
+    ) -> None:
+        message = line if isinstance(line, Bad) else parse(line)
+        if isinstance(message, Bad):
+            await self._reject(message)
+            return
+        self._note(message)
+        await self._wait_for(message)
+        await inward.send(SessionMessage(message))
+
+    async def _wait_for(self, message: t.JSONRPCMessage) -> None:
+        free = getattr(message, "method", None) in _FREE
+        if self._ready is not None and not free:
+            await self._ready()
+            self._ready = None
+
+    async def pump(self, outward: ContextReceiveStream[SessionMessage]) -> bool:
+        """Write messages until there are no more: True; False where nobody takes them."""
+        async with outward:
+            async for item in outward:
+                try:
+                    await self._write(item.message)
+                except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+                    return False
+        return True
+
+    async def _reject(self, bad: Bad) -> None:
+        log.warning("a line from the client was dropped: %s", bad.reason)
+        for reply in bad.replies():
+            if reply.id not in self._open:
+                await self._write(reply)
+
+    async def _write(self, message: t.JSONRPCMessage) -> None:
+        async with self._lock:
+            await self._sink.send(dump(message))
+        if isinstance(message, (t.JSONRPCResponse, t.JSONRPCError)):
+            self._close(message.id)
+            if self._first_answer is not None:
+                start, self._first_answer = self._first_answer, None
+                start()
+
+    def _note(self, message: t.JSONRPCMessage) -> None:
+        if isinstance(message, t.JSONRPCRequest) and message.method != _ENDLESS:
+            self._open.add(message.id)
+        elif isinstance(message, t.JSONRPCNotification):
+            params: dict[str, Any] = message.params or {}
+            if message.method == "notifications/cancelled":
+                self._close(params.get("requestId"))
+
+    def _close(self, number: object) -> None:
+        if isinstance(number, (str, int)):
+            self._open.discard(number)
+        if not self._open:
+            self._idle.set()

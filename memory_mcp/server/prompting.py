@@ -1,0 +1,58 @@
+"""The prompts a person can pick in the client: their texts are Markdown files."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import mcp_types as t
+from mcp.server import MCPServer
+from mcp.server.context import ServerRequestContext
+from mcp.server.mcpserver import UserMessage
+from mcp.shared.exceptions import MCPError
+from pydantic import Field
+
+from memory_mcp.server.prompts import fill, load
+from memory_mcp.server.session import Connection
+
+
+def register(server: MCPServer[Connection], home: str) -> None:
+    """Offer the prompts that work with the tools there are."""
+
+    @server.prompt(title="Remember something")
+    def remember(
+        what: Annotated[
+            str, Field(description="what to remember; the conversation so far without it")
+        ] = "",
+    ) -> list[UserMessage]:
+        """File what is worth keeping: search, extend what is there, else write a new note."""
+        what = what.strip() or "what is worth keeping of the conversation so far"
+        return [UserMessage(fill(load("remember", home), what=what))]
+
+    @server.prompt(title="Recall something")
+    def recall(
+        topic: Annotated[str, Field(description="what to look for")],
+    ) -> list[UserMessage]:
+        """Tell what memory holds about a topic, with the notes it comes from."""
+        return [UserMessage(fill(load("recall", home), topic=topic.strip()))]
+
+    @server.prompt(title="Get an overview")
+    def orient() -> list[UserMessage]:
+        """Look at what memory holds, before work begins."""
+        return [UserMessage(load("orient", home))]
+
+    async def get(
+        ctx: ServerRequestContext[Connection, Any], params: t.GetPromptRequestParams
+    ) -> t.GetPromptResult:
+        known = ("remember", "recall", "orient")
+        if params.name not in known:
+            message = f"There is no prompt {params.name[:80]!r}; there are {', '.join(known)}."
+            raise MCPError(code=t.INVALID_PARAMS, message=message)
+        if params.name == "recall" and not (params.arguments or {}).get("topic", "").strip():
+            message = "The prompt recall needs the argument topic: what to look for."
+            raise MCPError(code=t.INVALID_PARAMS, message=message)
+        result = await server.get_prompt(params.name, params.arguments)
+        if not isinstance(result, t.GetPromptResult):
+            raise MCPError(code=t.INTERNAL_ERROR, message="The prompt asked for input.")
+        return result
+
+    server._lowlevel_server.add_request_handler("prompts/get", t.GetPromptRequestParams, get)

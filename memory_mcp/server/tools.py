@@ -1,0 +1,16 @@
+"""All tools, in the order in which a client sees them."""
+
+from __future__ import annotations
+
+from mcp.server import MCPServer
+
+from memory_mcp.server import job_tools, read_tools, write_tools
+from memory_mcp.server.calls import Calls
+from memory_mcp.server.session import Connection
+
+OFFERS = (*read_tools.OFFERS, *write_tools.OFFERS, *job_tools.OFFERS)
+
+
+def register(server: MCPServer[Connection]) -> None:
+    """Answer the requests about tools."""
+    Calls(server, OFFERS)

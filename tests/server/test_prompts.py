@@ -1,0 +1,70 @@
+"""Prompts and instructions: the English that comes from Markdown files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import mcp_types as t
+import pytest
+from mcp.shared.exceptions import MCPError
+
+from memory_mcp.server.prompts import fill, load, shipped
+from tests.server.worlds import MODES, Talk, talking, world
+
+pytestmark = pytest.mark.anyio
+
+
+async def rendered(talk: Talk, name: str, **arguments: str) -> str:
+    result = await talk.client.get_prompt(name, arguments)
+    (message,) = result.messages
+    assert message.role == "user"
+    assert isinstance(message.content, t.TextContent)
+    return message.content.text
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_the_prompts_are_offered_and_filled(tmp_path: Path, mode: str) -> None:
+    async with world(tmp_path) as place, talking(place, mode) as talk:
+        prompts = {prompt.name: prompt for prompt in (await talk.client.list_prompts()).prompts}
+        assert list(prompts) == ["remember", "recall", "orient"]
+        assert all(prompt.description and prompt.title for prompt in prompts.values())
+        assert "{tea}" in await rendered(talk, "recall", topic="{tea}")
+        assert "Alice moved" in await rendered(talk, "remember", what="Alice moved")
+        assert "the conversation so far" in await rendered(talk, "remember")
+        assert "memory_list" in await rendered(talk, "orient")
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_a_wrong_prompt_is_an_invalid_request(tmp_path: Path, mode: str) -> None:
+    async with world(tmp_path) as place, talking(place, mode) as talk:
+        with pytest.raises(MCPError, match="remember, recall, orient") as caught:
+            await talk.client.get_prompt("recal")
+        assert caught.value.error.code == t.INVALID_PARAMS
+        with pytest.raises(MCPError, match="topic"):
+            await talk.client.get_prompt("recall", {"topic": " "})
+
+
+async def test_the_users_own_versions_go_before_the_shipped_ones(tmp_path: Path) -> None:
+    folder = tmp_path / "prompts"
+    folder.mkdir()
+    (folder / "orient.md").write_text("Look around.", encoding="utf-8")
+    (folder / "prompt.md").write_text("Answer in Danish.\n", encoding="utf-8")
+    async with world(tmp_path) as place, talking(place) as talk:
+        assert await rendered(talk, "orient") == "Answer in Danish.\n\nLook around."
+        assert (await rendered(talk, "recall", topic="tea")).startswith("Answer in Danish.\n\n")
+
+
+@pytest.mark.parametrize("name", ["instructions", "remember", "recall", "orient"])
+def test_every_shipped_prompt_is_there_and_is_short(name: str) -> None:
+    text = shipped(name)
+    assert load(name) == text
+    assert 300 < len(text) < 3500
+
+
+def test_other_braces_stay_when_a_prompt_is_filled() -> None:
+    assert fill("{a} {b} {{a}}", a="{b}") == "{b} {b} {{b}}"
+
+
+def test_a_prompt_that_does_not_exist_is_an_error() -> None:
+    with pytest.raises(FileNotFoundError):
+        load("none")
