@@ -1,0 +1,59 @@
+"""Picks the face: MCP on stdio where a client starts it, else the command line."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+_VALUES = {"--agent": "agent", "--home": "home", "--tools": "tools"}
+_SWITCHES = {"--read-only": "read_only", "--in-process": "in_process"}
+
+
+def stdio_flags(arguments: Sequence[str]) -> dict[str, object] | None:
+    """The flags of a start on stdio, by the names of the settings; None: for the command line."""
+    flags: dict[str, object] = {}
+    rest = _without_serve(list(arguments))
+    while rest:
+        word, equals, value = rest.pop(0).partition("=")
+        if word in _SWITCHES and not equals:
+            flags[_SWITCHES[word]] = True
+        elif word in _VALUES and (equals or rest):
+            flags[_VALUES[word]] = value if equals else rest.pop(0)
+        else:
+            return None
+    return flags
+
+
+def _without_serve(words: list[str]) -> list[str]:
+    """The words without `serve` and `--transport stdio`, which say what is the case anyway."""
+    if "serve" not in words:
+        return words
+    words.remove("serve")
+    if "--transport=stdio" in words:
+        words.remove("--transport=stdio")
+    elif "--transport" in words:
+        at = words.index("--transport")
+        if words[at + 1 : at + 2] == ["stdio"]:
+            del words[at : at + 2]
+    return words
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run what the arguments ask for; the exit code."""
+    words = sys.argv[1:] if arguments is None else list(arguments)
+    flags = stdio_flags(words)
+    if flags is None:
+        from memory_mcp.cli.main import run as run_command
+
+        return run_command(words)
+    if "serve" not in words and sys.stdin is not None and sys.stdin.isatty():
+        from memory_mcp.cli.welcome import explain
+
+        return explain()
+    from memory_mcp.server.stdio import run as run_stdio
+
+    return run_stdio(flags)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

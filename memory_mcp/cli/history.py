@@ -1,0 +1,83 @@
+"""What was replaced or deleted: `history` and `restore`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from memory_mcp.cli import render
+from memory_mcp.cli.context import Setup, as_json, pass_setup
+from memory_mcp.cli.running import WORDS, with_memory
+from memory_mcp.core.config import Config
+from memory_mcp.core.errors import AmbiguousError, NotFoundError
+from memory_mcp.core.reference import join, split
+from memory_mcp.notes.history import History
+
+
+@click.command()
+@click.argument("reference")
+@as_json
+@pass_setup
+def history(setup: Setup, reference: str, json_: bool) -> None:
+    """The kept versions of a note, the newest first."""
+    config = setup.config()
+    kept = History(Path(config.home) / ".history")
+    full = kept_reference(config, kept, reference)
+    versions = kept.versions(full)
+    if json_:
+        rows = [
+            {"revision": item.revision, "at": item.at.isoformat(), "size": item.size}
+            for item in versions
+        ]
+        render.as_json({"reference": full, "versions": rows})
+        return
+    if not versions:
+        raise NotFoundError(f"{full} has no old versions: no tool has replaced or deleted it")
+    render.table(
+        ["revision", "kept", "bytes"],
+        [
+            [item.revision, f"{item.at.astimezone():%Y-%m-%d %H:%M:%S}", str(item.size)]
+            for item in versions
+        ],
+    )
+
+
+@click.command()
+@click.argument("reference")
+@click.argument("revision", required=False)
+@as_json
+@pass_setup
+def restore(setup: Setup, reference: str, revision: str | None, json_: bool) -> None:
+    """Bring a kept version back: the newest, or REVISION. What it replaces is kept, too."""
+    config = setup.config()
+    kept = History(Path(config.home) / ".history")
+    full = kept_reference(config, kept, reference)
+    result = with_memory(config, lambda app: app.writer.restore(full, revision), WORDS)
+    if json_:
+        render.as_json(
+            {
+                "reference": result.reference,
+                "revision": result.revision,
+                "created": result.created,
+                "replaced_revision": result.replaced_revision,
+            }
+        )
+        return
+    render.line(f"{result.reference} is back at revision {result.revision}.")
+    if result.replaced_revision:
+        render.line(f"The text it replaced is kept as {result.replaced_revision}.")
+
+
+def kept_reference(config: Config, kept: History, text: str) -> str:
+    """The canonical reference that `text` means; without a source, what the history has of it.
+
+    Raises InputError for what is no reference, AmbiguousError where several sources have it.
+    """
+    source, path = split(text, config.sources)
+    if source is not None:
+        return join(source, path)
+    fitting = [known for known in kept.references() if known.partition("/")[2] == path]
+    if len(fitting) > 1:
+        raise AmbiguousError(f"{text!r} may be {' or '.join(fitting)}; name one of them")
+    return fitting[0] if fitting else join("memory", path)

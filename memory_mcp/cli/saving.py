@@ -1,0 +1,98 @@
+"""Facts that are filed behind: `save` and `jobs`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import anyio
+import click
+
+from memory_mcp.cli import render
+from memory_mcp.cli.context import Setup, as_json, pass_setup
+from memory_mcp.cli.notes import content_option, given_text
+from memory_mcp.cli.running import POLL_SECONDS, WORDS, with_memory
+from memory_mcp.core.errors import MemoryMcpError, NotFoundError
+
+if TYPE_CHECKING:
+    from memory_mcp.app import App
+    from memory_mcp.curate.journal import Job
+
+FILING_SECONDS = 15.0
+"""How long `save` stays for the filing; after that another process does it."""
+
+
+@click.command()
+@content_option
+@click.option("--context", metavar="TEXT", help="Where it comes from, what it belongs to.")
+@click.option("--source-url", metavar="URL", help="The web page it was taken from.")
+@as_json
+@pass_setup
+def save(
+    setup: Setup, content: str | None, context: str | None, source_url: str | None, json_: bool
+) -> None:
+    """Keep a fact without choosing a name for it."""
+    config, text = setup.config(), given_text(content)
+
+    async def act(app: App) -> Job:
+        job = await app.jobs.save(text, context, source_url)
+        with anyio.move_on_after(FILING_SECONDS):
+            while job.finished is None:
+                await anyio.sleep(POLL_SECONDS)
+                job = app.jobs.list(job.job_id)[0]
+        return job
+
+    job = with_memory(config, act, WORDS)
+    if json_:
+        render.as_json(job_json(job))
+    elif job.status != "failed":
+        render.line(job.outcome or f"Noted as job {job.job_id}; it is filed by the next server.")
+    if job.status == "failed":
+        raise MemoryMcpError(f"{job.job_id} failed: {job.error}")
+
+
+@click.command()
+@click.argument("job_id", required=False)
+@as_json
+@pass_setup
+def jobs(setup: Setup, job_id: str | None, json_: bool) -> None:
+    """What became of saved facts, the newest first."""
+    found = journal_jobs(Path(setup.config().home), job_id)
+    if json_:
+        render.as_json({"jobs": [job_json(job) for job in found]})
+        return
+    if not found:
+        render.remark("There are no jobs.")
+        return
+    rows = [
+        [job.job_id, job.status, job.created[:19], job.error or job.outcome or ""] for job in found
+    ]
+    render.table(["job", "status", "created", "outcome"], rows, clip=True)
+
+
+def journal_jobs(home: Path, job_id: str | None) -> Sequence[Job]:
+    """The jobs of a home, read from its journal. Raises NotFoundError for an unknown one."""
+    from memory_mcp.curate.journal import Journal
+
+    known = [record.job for record in Journal(home / ".state" / "jobs").records()]
+    if job_id is None:
+        return known[::-1]
+    found = [job for job in known if job.job_id == job_id]
+    if not found:
+        raise NotFoundError(f"there is no job {job_id}; memory-mcp jobs lists all")
+    return found
+
+
+def job_json(job: Job) -> dict[str, object]:
+    """A job as the tool memory_jobs shows it."""
+    return {
+        "job_id": job.job_id,
+        "kind": job.kind,
+        "status": job.status,
+        "outcome": job.outcome,
+        "changed": list(job.changed),
+        "error": job.error,
+        "created": job.created,
+        "finished": job.finished,
+    }

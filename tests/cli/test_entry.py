@@ -1,0 +1,76 @@
+"""Which face a command line picks, and what a person at a terminal gets to read."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+
+import pytest
+
+from memory_mcp.__main__ import stdio_flags
+
+
+@pytest.mark.parametrize(
+    ("words", "flags"),
+    [
+        ([], {}),
+        (["--read-only"], {"read_only": True}),
+        (["--agent", "work", "--in-process"], {"agent": "work", "in_process": True}),
+        (["--agent=work"], {"agent": "work"}),
+        (["--home", "/srv/memory", "--tools", "core"], {"home": "/srv/memory", "tools": "core"}),
+        (["serve"], {}),
+        (["serve", "--transport", "stdio"], {}),
+        (["--read-only", "serve", "--transport=stdio"], {"read_only": True}),
+    ],
+)
+def test_no_command_means_a_client_on_stdio(words: list[str], flags: Mapping[str, object]) -> None:
+    assert stdio_flags(words) == flags
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["search", "tea"],
+        ["--help"],
+        ["--home", "/srv/memory", "status"],
+        ["--agent"],
+        ["--read-only=yes"],
+        ["serve", "--transport", "sse"],
+        ["serve", "--transport"],
+        ["serve", "now"],
+        ["unknown"],
+    ],
+)
+def test_everything_else_is_for_the_command_line(words: list[str]) -> None:
+    assert stdio_flags(words) is None
+
+
+def test_picking_the_face_imports_nothing_else() -> None:
+    code = (
+        "import sys; before = set(sys.modules); import memory_mcp.__main__;"
+        "print(*(set(sys.modules) - before))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, timeout=9)
+    heavy = {"click", "rich", "pydantic", "anyio", "mcp", "numpy", "yaml", "asyncio"}
+    assert not heavy & set(done.stdout.decode().split())
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs a pseudo-terminal")
+def test_a_person_at_a_terminal_gets_an_explanation_and_no_hanging_server() -> None:
+    import pty
+
+    ours, theirs = pty.openpty()
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", "memory_mcp"], stdin=theirs, capture_output=True, timeout=9
+        )
+    finally:
+        os.close(ours)
+        os.close(theirs)
+    text = done.stdout.decode("utf-8")
+    assert done.returncode == 0
+    for part in ("memory-mcp demo", "memory-mcp init", "--help", "A client starts it as: /"):
+        assert part in text
+    assert not done.stderr

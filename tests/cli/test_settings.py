@@ -1,0 +1,113 @@
+"""Settings on the command line: where they come from, what is wrong, a fresh home."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Command
+
+
+def test_config_show_names_value_and_place_of_every_setting(
+    home: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMORY_MCP_INDEX__SWEEP_SECONDS", "7")
+    shown = command("--agent", "work", "config", "show", "--json").json
+    assert shown["index.sweep_seconds"] == {
+        "value": 7,
+        "origin": "MEMORY_MCP_INDEX__SWEEP_SECONDS",
+    }
+    assert shown["agent"] == {"value": "work", "origin": "--agent"}
+    assert shown["embedding.provider"]["origin"] == str(home / "config.yml")
+    assert shown["chunking.overlap"] == {"value": 1, "origin": "default"}
+    assert "index.sweep_seconds\t7\tMEMORY_MCP_INDEX__SWEEP_SECONDS\n" in (
+        command("config", "show").out
+    )
+
+
+def test_config_show_prints_no_secret(home: Path, command: Command) -> None:
+    (home / "config.yml").write_text("vectors: {api_key: hunter2}\n", encoding="utf-8")
+    (home / "config.yml").chmod(0o600)
+    for words in (("config", "show"), ("config", "show", "--json")):
+        done = command(*words)
+        assert "***" in done.out
+        assert "hunter2" not in done.out + done.err
+
+
+def test_wrong_settings_are_all_listed_with_their_keys(home: Path, command: Command) -> None:
+    (home / "config.yml").write_text(
+        "index: {sweep_seconds: soon}\nchunkin: {}\nwriting: {secrets: maybe}\n", encoding="utf-8"
+    )
+    for words in (("status",), ("search", "x"), ("config", "show")):
+        done = command(*words)
+        assert (done.code, done.out) == (1, "")
+        for part in ("index.sweep_seconds", "chunkin", "chunking", "writing.secrets"):
+            assert part in done.err
+        assert len(done.err.splitlines()) == 3
+
+
+def test_init_makes_a_private_home_and_leaves_a_config_alone(
+    tmp_path: Path, command: Command
+) -> None:
+    place = tmp_path / "new" / "home"
+    done = command("--home", str(place), "init")
+    assert done.code == 0
+    assert (place / "agents/default/memory").is_dir()
+    assert (place / "wiki").is_dir()
+    if os.name != "nt":
+        assert stat.S_IMODE(place.stat().st_mode) == 0o700
+    assert f"MEMORY_MCP_HOME={place}" in done.out
+    (place / "config.yml").write_text("agent: mine\n", encoding="utf-8")
+    assert "was there" in command("--home", str(place), "init").out
+    assert (place / "config.yml").read_text(encoding="utf-8") == "agent: mine\n"
+
+
+def test_init_says_where_a_home_cannot_be(tmp_path: Path, command: Command) -> None:
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    done = command("--home", str(tmp_path / "file" / "home"), "init")
+    assert done.code == 1
+    assert str(tmp_path / "file") in done.err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("search",),
+        ("serch", "x"),
+        ("search", "x", "--limit", "0"),
+        ("search", "x", "--min-score", "2"),
+        ("serve", "--transport", "sse"),
+        ("serve", "--transport", "streamable-http"),
+        ("serve", "--transport", "carrier-pigeon"),
+        ("--agent",),
+    ],
+)
+def test_wrong_usage_is_exit_code_2(command: Command, words: tuple[str, ...]) -> None:
+    done = command(*words)
+    assert (done.code, done.out) == (2, "")
+    assert done.err.strip()
+
+
+def test_http_is_refused_in_one_clear_line(command: Command) -> None:
+    line, *more = command("serve", "--transport", "streamable-http").err.splitlines()
+    assert more == []
+    assert "streamable-http" in line
+    assert "stdio" in line
+
+
+def test_help_and_version_are_no_errors(command: Command) -> None:
+    assert command("--version").out.startswith("memory-mcp, version ")
+    for words in (("--help",), ("search", "--help"), ("config", "show", "-h")):
+        done = command(*words)
+        assert (done.code, done.err) == (0, "")
+        assert "Usage: memory-mcp" in done.out
+
+
+def test_there_is_no_engine_to_stop(command: Command) -> None:
+    done = command("engine", "stop")
+    assert done.code == 0
+    assert "No shared engine" in done.out
+    assert command("engine", "status", "--json").json["pid"] is None

@@ -1,0 +1,161 @@
+"""What the documents say is so: commands exist, snippets parse, settings and links are right."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+import yaml
+
+from memory_mcp.cli.config import flatten
+from memory_mcp.cli.home import TEMPLATE
+from memory_mcp.cli.main import cli
+from memory_mcp.core.config import Config, SourceSettings
+
+ROOT = Path(__file__).parents[1]
+PAGES = sorted([ROOT / "README.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").glob("*.md")])
+FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+INLINE = re.compile(r"`([^`\n]+)`")
+LINK = re.compile(r"(?<!!)\[[^\]\n]+\]\(([^)\s]+)\)")
+ROW = re.compile(r"^\| `([\w.]+)` \| (?:`([^`]*)`|[^|]*) \|", re.MULTILINE)
+# Words of a line that are a placeholder, not something to type.
+PLACEHOLDER = re.compile(r"[A-Z_]+|\[[A-Z_]+\]")
+
+
+def read(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
+
+
+def snippets(language: str) -> Iterator[tuple[str, str]]:
+    """(page, text) of the fenced blocks in a language."""
+    for page in PAGES:
+        for found in FENCE.finditer(read(page)):
+            if found[1] == language:
+                yield page.name, found[2]
+
+
+def commands() -> Iterator[str]:
+    """Every command line that begins with memory-mcp, from shell blocks and inline code."""
+    for page in PAGES:
+        text = read(page)
+        for found in FENCE.finditer(text):
+            if found[1] == "sh":
+                yield from (line for line in found[2].splitlines() if "memory-mcp " in line)
+        yield from (
+            found[1]
+            for found in INLINE.finditer(FENCE.sub("", text))
+            if found[1].startswith("memory-mcp ")
+        )
+
+
+def words_of(line: str) -> list[str]:
+    """The words after memory-mcp, without comments and placeholders."""
+    words = shlex.split(line, comments=True)
+    names = [place for place, word in enumerate(words) if Path(word).name == "memory-mcp"]
+    return words[names[-1] + 1 :] if names else []
+
+
+def check_command(words: list[str]) -> None:
+    """Follow the words through groups and commands; every option must be known."""
+    command: click.Command = cli
+    for word in words:
+        if word.startswith("-"):
+            name = word.partition("=")[0]
+            known = {option for item in (command, cli) for p in item.params for option in p.opts}
+            assert name in known | {"--help", "-h"}, f"{command.name} has no option {name}"
+        elif isinstance(command, click.Group):
+            if command is cli and cli.get_command(click.Context(cli), word) is None:
+                assert PLACEHOLDER.fullmatch(word) or known_value(word), f"no command {word}"
+                continue
+            found = command.get_command(click.Context(command), word)
+            assert found is not None, f"{command.name} has no command {word}"
+            command = found
+
+
+def known_value(word: str) -> bool:
+    """Whether a word is the value of a flag in front of the command."""
+    return word in ("work", "/path/to/home")
+
+
+@pytest.mark.parametrize("line", sorted(set(commands())))
+def test_every_command_in_the_documents_exists(line: str) -> None:
+    check_command(words_of(line))
+
+
+def test_every_command_is_in_the_list_of_commands() -> None:
+    page = read(ROOT / "docs" / "cli.md")
+    for name in cli.commands:
+        assert f"`memory-mcp {name}" in page
+
+
+@pytest.mark.parametrize(("page", "text"), list(snippets("json")))
+def test_json_snippets_parse(page: str, text: str) -> None:
+    assert isinstance(json.loads(text), dict)
+
+
+@pytest.mark.parametrize(("page", "text"), list(snippets("yaml")))
+def test_yaml_snippets_are_settings(page: str, text: str) -> None:
+    Config.model_validate({"home": "/home", **yaml.safe_load(text)})
+
+
+def test_the_example_for_claude_desktop_is_json_and_names_an_absolute_path() -> None:
+    example = json.loads(read(ROOT / "claude_desktop_config.example.json"))
+    assert example["mcpServers"]["memory"]["command"].startswith("/")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_relative_links_lead_somewhere(page: Path) -> None:
+    text = FENCE.sub("", read(page))
+    for target in LINK.findall(text):
+        place, _, anchor = target.partition("#")
+        assert "://" not in target, f"{target} leaves the repository"
+        other = page.parent / place if place else page
+        assert other.exists(), f"{page.name} links to {target}"
+        if anchor:
+            assert anchor in anchors(other), f"{target} has no such heading"
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors that the headings of a page have."""
+    titles = re.findall(r"^#+ (.+)$", FENCE.sub("", read(page)), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+def documented() -> dict[str, Any]:
+    """Setting → default, as docs/config.md has them."""
+    rows = ROW.findall(read(ROOT / "docs" / "config.md"))
+    return {key: json.loads(default) if default else None for key, default in rows}
+
+
+def test_the_page_on_settings_has_every_setting_with_its_default() -> None:
+    settings = dict(flatten(Config.model_validate({"home": "/home"})))
+    wanted = {
+        key: value
+        for key, value in settings.items()
+        if key != "home" and not key.startswith("sources.")
+    }
+    per_source = SourceSettings(path="x").model_dump(mode="json")
+    wanted |= {key: None if key == "path" else value for key, value in per_source.items()}
+    assert documented() == wanted
+
+
+def test_the_settings_that_init_writes_are_valid_when_switched_on() -> None:
+    lines = [line.removeprefix("# ") for line in TEMPLATE.split("\n\n", 1)[1].splitlines()]
+    settings = yaml.safe_load("\n".join(lines))
+    config = Config.model_validate({"home": "/home", **settings})
+    assert config.sources["wiki"].boost == 1.4
+
+
+def test_the_settings_that_init_writes_are_all_commented_out() -> None:
+    assert yaml.safe_load(TEMPLATE) is None
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_pages_name_no_made_up_address(page: Path) -> None:
+    assert not re.findall(r"https?://(?!127\.0\.0\.1|localhost)\S+", read(page))
