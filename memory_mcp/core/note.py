@@ -22,7 +22,7 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A link as written. `target` has no heading, block or label part and may name no existing note."""
+    """A link as written. `target` has no heading, block or label, and may name no note."""
 
     target: str
     kind: LinkKind
