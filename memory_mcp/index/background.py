@@ -48,6 +48,7 @@ class Background:
         tell: Callable[[IndexEvent], None],
     ) -> None:
         self.running = False
+        self._loaded = False
         self._config = config
         self._sources = sources
         self._sync = sync
@@ -89,10 +90,12 @@ class Background:
             wait = min(2 * wait, _LONGEST_WAIT_SECONDS)
 
     async def _keep_words(self) -> None:
+        await self._records.prune([source.id for source in self._sources])
         for source in self._sources:
             self._sync.hint(source.id)
         await self._first_load()
-        await self._records.prune([source.id for source in self._sources])
+        self._loaded = True
+        self._find_strays()
         while True:
             if not await self._step():
                 await self._pulse.wait()
@@ -109,6 +112,12 @@ class Background:
             if enabled:
                 gc.enable()
         gc.freeze()
+
+    def _find_strays(self) -> None:
+        """Once the notes and the store are both there."""
+        if self._loaded and self._lane.is_open:
+            self._filler.find_strays()
+            self._pulse.beat()
 
     async def _step(self) -> bool:
         worked = await self._sync.step() or await self._intake.step()
@@ -158,6 +167,7 @@ class Background:
         self._filler.decided = True
         if self._lane.is_open:
             self._filler.put_all()
+            self._find_strays()
         await self._leave_facts()
         self._pulse.beat()
         return final

@@ -44,15 +44,18 @@ class Database:
         once more; StorageError where the disk refuses (full, read-only, locked for too long)."""
         with self._lock:
             try:
-                return self._once(work)
-            except sqlite3.DatabaseError as error:
-                if not _is_damage(error):
-                    raise StorageError(self._refused(error)) from error
-                self._renew(f"it was damaged ({error})")
-            try:
-                return self._once(work)
+                return self._twice(work)
             except sqlite3.Error as error:
                 raise StorageError(self._refused(error)) from error
+
+    def _twice(self, work: Callable[[sqlite3.Connection], Result]) -> Result:
+        try:
+            return self._once(work)
+        except sqlite3.DatabaseError as error:
+            if not _is_damage(error):
+                raise
+            self._renew(f"it was damaged ({error})")
+        return self._once(work)
 
     def _refused(self, error: Exception) -> str:
         return (
@@ -182,9 +185,7 @@ def _is_damage(error: sqlite3.DatabaseError) -> bool:
     """Damage of the file, not a busy, full or read-only disk."""
     if isinstance(error, sqlite3.OperationalError):
         return "malformed" in str(error) or "no such" in str(error)
-    return isinstance(error, sqlite3.DatabaseError) and not isinstance(
-        error, sqlite3.IntegrityError | sqlite3.ProgrammingError
-    )
+    return type(error) is sqlite3.DatabaseError
 
 
 def _inode(path: Path) -> int:

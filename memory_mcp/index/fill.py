@@ -212,6 +212,13 @@ class Filler:
         for entry in self._table.entries():
             self.queue.put(entry.key)
 
+    def find_strays(self) -> None:
+        """Have vectors removed that a server still has of notes that are not live."""
+        for source_id in self._table.source_ids:
+            placed = self._lane.placed(source_id)
+            strays = [point for point in placed if self._table.at(point) is None]
+            self._table.dropped.update((source_id, point) for point in strays)
+
     def retry(self) -> None:
         """Try the notes again that the model did not take."""
         keys = list(self.refused)

@@ -29,7 +29,7 @@ from memory_mcp.index.queue import Pulse
 from memory_mcp.index.records import Records
 from memory_mcp.index.report import report
 from memory_mcp.index.state import IndexEvent, IndexState
-from memory_mcp.index.status import disk_state
+from memory_mcp.index.status import FOLDER, disk_state
 from memory_mcp.index.sync import Sync
 from memory_mcp.index.table import Entry, Table
 from memory_mcp.index.wordview import WordView
@@ -40,7 +40,7 @@ __all__ = ["Entry", "Index", "disk_state"]
 log = logging.getLogger(__name__)
 
 _VECTOR_SECONDS = 2.0  # how long `refresh` waits for vectors
-FOLDER = ".index"
+_PROGRESS_SECONDS = 0.1
 
 
 class Index:
@@ -149,6 +149,8 @@ class Index:
     async def refresh(self, source: Source, path: str) -> None:
         """Take one note over now, so that the next search finds it as it is on disk: its words
         when this returns, its vectors where the model is ready and needs at most two seconds."""
+        if self._known[source.id].aside is not None:
+            await self._sync.sweep(source)
         if not await self._intake.refresh(source, path):
             await self._sync.sweep(source, f"{path}.md")
         self._flush_events()
@@ -168,7 +170,7 @@ class Index:
 
     async def settled(self, seconds: float | None = None) -> bool:
         """Wait until everything that is known to have changed can be found, by words and (where
-        there is a model) by meaning. False if `seconds` ran out first."""
+        there is a model) by meaning. False if `seconds` ran out first. Needs `run` beside it."""
         with anyio.move_on_after(float("inf") if seconds is None else seconds):
             while not self._is_settled():
                 await self._pulse.wait()
@@ -240,11 +242,13 @@ class Index:
             await self._watch_progress(progress or (lambda done, total: None))
 
     async def _watch_progress(self, progress: Callable[[int, int], None]) -> None:
-        total = max(1, self.state().pending)
+        total, told = 1, 0.0
         while not self._is_settled():
-            pending = self.state().pending
-            total = max(total, pending)
-            progress(total - pending, total)
+            if anyio.current_time() - told > _PROGRESS_SECONDS:
+                told = anyio.current_time()
+                pending = self.state().pending
+                total = max(total, pending)
+                progress(total - pending, total)
             await self._pulse.wait()
         progress(total, total)
 

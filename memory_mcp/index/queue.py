@@ -14,15 +14,17 @@ class Pulse:
     """Wakes all who wait, each time something happened."""
 
     def __init__(self) -> None:
-        self._event = anyio.Event()
+        self._event: anyio.Event | None = None
 
     def beat(self) -> None:
         """Something happened."""
-        self._event.set()
-        self._event = anyio.Event()
+        if self._event is not None:
+            self._event.set()
+            self._event = None
 
     async def wait(self) -> None:
         """Until the next beat. Look at the state first, without an await in between."""
+        self._event = self._event or anyio.Event()
         await self._event.wait()
 
 

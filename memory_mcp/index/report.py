@@ -88,9 +88,9 @@ def _degraded(model: Model, filler: Filler, unread: int, bare: int, scanning: in
 def _warnings(table: Table, sources: Sequence[Known], filler: Filler) -> Iterator[Warned]:
     for known in sources:
         yield from known.warnings()
-    for entry in table.entries():
-        for message in entry.card.warnings:
-            yield Warned(entry.card.reference, message)
+    for card in table.warned.values():
+        for message in card.warnings:
+            yield Warned(card.reference, message)
     for (source_id, path), message in filler.refused.items():
         yield Warned(table.names.reference(source_id, path), f"has no vectors: {message}")
 

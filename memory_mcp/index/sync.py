@@ -6,7 +6,7 @@ was put on the table after a scan began is newer than the scan and is not remove
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from anyio import Lock, to_thread
 
@@ -18,7 +18,7 @@ from memory_mcp.index.queue import Pulse
 from memory_mcp.index.records import Records
 from memory_mcp.index.slices import Slices
 from memory_mcp.index.state import SourceStateName
-from memory_mcp.index.table import Entry, Table
+from memory_mcp.index.table import Table
 from memory_mcp.notes.names import ENDING, path_of
 from memory_mcp.notes.scan import Scan, scan
 from memory_mcp.notes.sources import Source
@@ -89,19 +89,15 @@ class Sync:
             elif disk:
                 self.hint(source.id)
             else:
-                await self._bring_back(known, found)
+                await self._bring_back(known, found, turn)
 
     def _stamps(self, source: Source, disk: str) -> dict[str, Stamp]:
         """Stamps of the live notes at or below a disk path."""
         entries = self._table.paths(source.id)
         if not disk:
             return {path: entry.stamp for path, entry in entries.items()}
-        below = f"{path_of(f'{disk}/x{ENDING}')[:-1]}"
-        stamps = {path: e.stamp for path, e in entries.items() if path.startswith(below)}
-        exact: Entry | None = entries.get(path_of(disk)) if disk.endswith(ENDING) else None
-        if exact is not None:
-            stamps[exact.card.path] = exact.stamp
-        return stamps
+        covered = _covered(disk)
+        return {path: entry.stamp for path, entry in entries.items() if covered(path)}
 
     def _leaves_nothing(self, known: Known, found: Scan, changes: Changes) -> bool:
         """Whether the last notes of a source would go by a look at a part of it."""
@@ -113,6 +109,7 @@ class Sync:
         source = known.source
         if known.aside is None:
             live = list(self._table.paths(source.id))
+            known.aside = len(live)
             known.aside = len(live) or len(await self._records.rows(source.id))
             self._intake.drop_source(source.id)
             await self._intake.remove(source, live)
@@ -123,7 +120,7 @@ class Sync:
             known.state = state
             self._intake.announce(frozenset(), listing=True)
 
-    async def _bring_back(self, known: Known, found: Scan) -> None:
+    async def _bring_back(self, known: Known, found: Scan, turn: int) -> None:
         """First sight of a folder, or it is back: take from the catalog what still holds."""
         source = known.source
         known.aside, known.scanned = None, found.warnings
@@ -137,9 +134,8 @@ class Sync:
             entry = self._table.entry(source.id, path)
             if entry is None or entry.stamp != stamp:
                 self._intake.files.put((source.id, path))
-        live = list(self._table.paths(source.id))
         known.state = "ready" if stamps else "empty"
-        await self._intake.remove(source, [path for path in live if path not in stamps])
+        await self._remove_gone(source, "", found, turn)
         self._intake.announce(frozenset(), listing=True)
 
     async def _apply(
@@ -148,17 +144,27 @@ class Sync:
         source = known.source
         for path in self._to_read(known, disk, found, changes, anew):
             self._intake.files.put((source.id, path), urgent=bool(disk), anew=anew)
-        gone = [p for p in changes.removed if not self._table.touched_after((source.id, p), turn)]
-        if len(gone) < len(changes.removed):
-            self.hint(source.id, disk)
-        await self._intake.remove(source, gone)
+        await self._remove_gone(source, disk, found, turn)
         if not disk:
             known.scanned = found.warnings
             for path in [path for path in known.failures if path not in found.files]:
                 await self._intake.forget_failure(source, path)
-        if not disk or found.files:
-            known.state = "ready" if found.files else "empty"
+        known.state = "ready" if found.files or self._table.paths(source.id) else "empty"
         self._pulse.beat()
+
+    async def _remove_gone(self, source: Source, disk: str, found: Scan, turn: int) -> None:
+        """Remove the notes that the scan did not find. Of those that were read meanwhile the scan
+        proves nothing, nor do they prove that they are still there: look again."""
+        covered = _covered(disk)
+        live = self._table.paths(source.id)
+        absent = [path for path in live if path not in found.files and covered(path)]
+        late = {p for p in absent if self._table.touched_after((source.id, p), turn)}
+        if late:
+            self.hint(source.id, disk)
+        for source_id, path in list(self._intake.files):
+            if source_id == source.id and path not in found.files and covered(path):
+                self._intake.files.put((source_id, path))
+        await self._intake.remove(source, [path for path in absent if path not in late])
 
     @staticmethod
     def _to_read(
@@ -169,6 +175,15 @@ class Sync:
             return list(found.files)
         young = sorted(known.young.intersection(found.files))
         return list(dict.fromkeys((*changes.added, *changes.changed, *young)))
+
+
+def _covered(disk: str) -> Callable[[str], bool]:
+    """Whether the path of a note lies at or below a disk path."""
+    if not disk:
+        return lambda path: True
+    below = path_of(f"{disk}/x{ENDING}")[:-1]
+    exact = path_of(disk) if disk.endswith(ENDING) else None
+    return lambda path: path == exact or path.startswith(below)
 
 
 def _compare(source: Source, disk: str, known: Mapping[str, Stamp]) -> tuple[Scan, Changes]:

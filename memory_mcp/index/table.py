@@ -53,6 +53,8 @@ class Table:
 
     def __init__(self, sources: Sequence[Source]) -> None:
         self.names = Names(sources)
+        self.warned: dict[NoteKey, Card] = {}
+        """The notes with warnings."""
         self.dropped: set[tuple[str, int]] = set()
         """(source id, point) of what is not live any more and may still have a vector."""
         self._entries: dict[str, dict[str, Entry]] = {source.id: {} for source in sources}
@@ -61,6 +63,11 @@ class Table:
         self._turns: dict[NoteKey, int] = {}
         self._turn = 0
         self._passages: dict[str, int] = {source.id: 0 for source in sources}
+
+    @property
+    def source_ids(self) -> Collection[str]:
+        """Ids of all sources."""
+        return self._entries.keys()
 
     def entries(self, source_ids: Collection[str] | None = None) -> Iterator[Entry]:
         """Live notes, of these sources or of all; a snapshot of what is there now."""
@@ -137,6 +144,10 @@ class Table:
         self._turn += 1
         self._turns[entry.key] = self._turn
         self._entries[source_id][path] = entry
+        if entry.card.warnings:
+            self.warned[entry.key] = entry.card
+        else:
+            self.warned.pop(entry.key, None)
         self._passages[source_id] += len(entry.points) - (len(old.points) if old else 0)
 
     def remove(self, source_id: str, path: str) -> Entry | None:
@@ -148,6 +159,7 @@ class Table:
         for point in entry.points:
             self._forget(source_id, point)
         words.notes.remove(path)
+        self.warned.pop(entry.key, None)
         self.names.drop(source_id, path)
         self._turn += 1
         self._turns.pop(entry.key, None)

@@ -181,6 +181,10 @@ def compare(one: dict[str, Any], other: dict[str, Any]) -> None:
             assert one[name] == pytest.approx(other[name], rel=1e-9, abs=1e-6), name
         elif name in ("idf",):
             assert np.allclose(one[name], other[name])
+        elif name == "entries":
+            assert one[name].keys() == other[name].keys()
+            for reference, entry in one[name].items():
+                assert entry == other[name][reference], reference
         else:
             assert one[name] == other[name], name
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import sys
 import threading
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,12 +14,14 @@ from anyio.lowlevel import checkpoint
 
 from memory_mcp.core.errors import EmbeddingError
 from memory_mcp.core.ports import Vectors
+from memory_mcp.index.cache import EmbeddingCache
 from memory_mcp.index.index import disk_state
 from tests.fakes import HashEmbedder
 from tests.index.test_agreement import compare, fresh, picture
 from tests.index.world import SECONDS, World, found
 
 pytestmark = pytest.mark.anyio
+ROOT = Path(__file__).parent.parent.parent
 
 
 @pytest.mark.timeout(60)
@@ -44,6 +47,47 @@ async def test_a_run_cancelled_anywhere_is_completed_by_the_next(tmp_path: Path)
         assert index.state().pending == 0
         compare(await picture(index), await fresh(world))
     assert disk_state(world.config, world.sources).pending == 0
+
+
+CHILD = """
+import sys
+from pathlib import Path
+import anyio
+from tests.index.world import World
+
+async def main() -> None:
+    world = World(Path(sys.argv[1]))
+    world.hash.batch = 4
+    index = world.index()
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(index.run)
+        while index.state().vectors < 20:
+            await anyio.sleep(0.001)
+        print("now", flush=True)
+
+anyio.run(main)
+"""
+
+
+async def test_a_process_killed_while_it_embeds_leaves_nothing_half_done(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    for n in range(200):
+        world.write(f"memory/n{n}", f"# N{n}\n\nStone {n} lies by the gate.")
+    with anyio.fail_after(SECONDS):
+        command = [sys.executable, "-c", CHILD, str(tmp_path)]
+        async with await anyio.open_process(command, cwd=ROOT, stderr=None) as child:
+            assert child.stdout is not None
+            await child.stdout.receive()
+            child.kill()
+    kept = EmbeddingCache(world.home / ".index")
+    before = kept.identities()["hash/32"]
+    kept.close()
+    assert before >= 20
+    async with world.running() as index:
+        state = index.state()
+        assert (state.pending, state.vectors, state.warnings) == (0, 200, ())
+        assert len(world.hash.calls) == 200 - before
+        assert len({entry.card.reference for entry in index.entries()}) == 200
 
 
 async def test_the_catalog_claims_a_file_only_once_its_vectors_are_kept(tmp_path: Path) -> None:

@@ -112,3 +112,19 @@ async def test_a_folder_excluded_later_leaves_the_index(tmp_path: Path) -> None:
     vault = {"path": str(world.vault), "exclude": ["Work/**"]}
     async with World(tmp_path, sources={"vault": vault}).running() as index:
         assert found(index, "kiln") == ["vault/b"]
+
+
+async def test_an_inbox_that_was_deleted_takes_a_new_note_at_once(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    world.write("memory/old", "Clay is in the garage.")
+    async with world.running() as index:
+        shutil.rmtree(world.memory)
+        await until_settled(index)
+        assert found(index, "clay") == []
+        assert index.state().sources["memory"].state == "missing"
+        world.write("memory/new", "The kettle is in the shed.")
+        await index.refresh(world.source("memory"), "new")
+        assert found(index, "kettle") == ["memory/new"]
+        assert await index.settled(5)
+        assert index.state().sources["memory"].state == "ready"
+        assert found(index, "clay") == []

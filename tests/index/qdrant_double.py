@@ -1,0 +1,116 @@
+"""A stand-in for a Qdrant server: the REST calls that we use, answered by local mode.
+
+It proves what goes over the wire and how errors arrive, not a server's ranking or durability.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from qdrant_client import QdrantClient, models
+
+KEY = "the-key"
+
+
+class QdrantDouble:
+    """Collections in memory behind an address."""
+
+    def __init__(self) -> None:
+        self.client = QdrantClient(":memory:")
+        self.lock = threading.Lock()
+        self.url = ""
+
+    def answer(self, method: str, path: str, body: dict[str, Any]) -> Any:
+        """The `result` of a call."""
+        if (method, path) == ("GET", "/collections"):
+            names = [one.name for one in self.client.get_collections().collections]
+            return {"collections": [{"name": name} for name in names]}
+        found = re.fullmatch(r"/collections/([^/]+)(/.*)?", path)
+        assert found is not None, path
+        return self._collection(method, found[1], found[2] or "", body)
+
+    def _collection(self, method: str, name: str, rest: str, body: dict[str, Any]) -> Any:
+        match (method, rest):
+            case ("GET", "/exists"):
+                return {"exists": self.client.collection_exists(name)}
+            case ("PUT", ""):
+                params = models.VectorParams(**body["vectors"])
+                return self.client.create_collection(name, vectors_config=params)
+            case ("DELETE", ""):
+                return self.client.delete_collection(name)
+            case _:
+                return self._points(name, rest, body)
+
+    def _points(self, name: str, rest: str, body: dict[str, Any]) -> Any:
+        match rest:
+            case "/points":
+                if "batch" not in body:
+                    found = self.client.retrieve(name, body["ids"], with_vectors=True)
+                    return [{"id": point.id, "vector": point.vector} for point in found]
+                self.client.upsert(name, models.Batch(**body["batch"]))
+            case "/points/delete":
+                self.client.delete(name, models.PointIdsList(points=body["points"]))
+            case "/points/query":
+                hits = self.client.query_points(
+                    name, query=body["query"]["nearest"], limit=body["limit"]
+                )
+                rows = [{"id": p.id, "version": 0, "score": p.score} for p in hits.points]
+                return {"points": rows}
+            case "/points/scroll":
+                points, after = self.client.scroll(
+                    name, limit=body["limit"], offset=body.get("offset")
+                )
+                return {"points": [{"id": p.id} for p in points], "next_page_offset": after}
+            case "/points/count":
+                return {"count": self.client.count(name).count}
+        return {"operation_id": 0, "status": "completed"}
+
+
+@contextmanager
+def qdrant() -> Iterator[QdrantDouble]:
+    """A running double that wants KEY."""
+    double = QdrantDouble()
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def _serve(self) -> None:
+            size = int(self.headers["content-length"] or 0)
+            body = json.loads(self.rfile.read(size)) if size else {}
+            if self.headers["api-key"] != KEY:
+                self._send(401, {"status": {"error": "wrong key"}})
+                return
+            with double.lock:
+                result = double.answer(self.command, self.path.partition("?")[0], body)
+            self._send(200, {"result": result, "status": "ok", "time": 0.0})
+
+        do_GET = do_PUT = do_POST = do_DELETE = _serve
+
+        def _send(self, status: int, value: Any) -> None:
+            data = json.dumps(value).encode()
+            self.send_response(status)
+            self.send_header("content-type", "application/json")
+            self.send_header("content-length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+
+        def log_message(self, format: str, *args: Any) -> None:
+            """Say nothing."""
+
+    class Server(ThreadingHTTPServer):
+        daemon_threads = True
+
+    with Server(("127.0.0.1", 0), Handler) as server:
+        double.url = f"http://127.0.0.1:{server.server_address[1]}"
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        yield double
+        server.shutdown()
+        thread.join()
+    double.client.close()

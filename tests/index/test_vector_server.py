@@ -1,0 +1,86 @@
+"""Vectors on a server: the same answers, kept between runs, and tidy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from memory_mcp.core.config import VectorSettings
+from memory_mcp.core.errors import StorageError
+from memory_mcp.index.dense import DenseStore
+from tests.index.qdrant_double import KEY, QdrantDouble, qdrant
+from tests.index.test_dense import units
+from tests.index.world import World, found, near, until_settled
+
+
+@pytest.fixture
+def server() -> Iterator[QdrantDouble]:
+    with qdrant() as running:
+        yield running
+
+
+def test_a_server_answers_as_the_embedded_store(server: QdrantDouble) -> None:
+    vectors = units(30)
+    ids = [(1 << 62) + n for n in range(30)]
+    remote = DenseStore(VectorSettings(url=server.url, api_key=KEY), "/home", "id", 8)
+    local = DenseStore(VectorSettings(), "/home", "id", 8)
+    for store in (remote, local):
+        store.collection("vault").add(ids, vectors)
+        store.collection("vault").remove([ids[3]])
+    one, other = remote.collection("vault"), local.collection("vault")
+    assert sorted(one.ids()) == sorted(other.ids())
+    assert one.count() == other.count() == 29
+    assert [p for p, _ in one.nearest(vectors[5], 7)] == [
+        p for p, _ in other.nearest(vectors[5], 7)
+    ]
+    assert np.allclose(one.vectors([ids[8]])[ids[8]], vectors[8], atol=1e-6)
+    remote.close()
+    local.close()
+
+
+def test_another_model_gets_a_collection_of_its_own_and_the_old_one_goes(
+    server: QdrantDouble,
+) -> None:
+    settings = VectorSettings(url=server.url, api_key=KEY)
+    for home, identity in (("/home", "one"), ("/other", "one"), ("/home", "two")):
+        store = DenseStore(settings, home, identity, 8)
+        store.collection("vault").add([1], units(1))
+        store.close()
+    names = {one.name for one in server.client.get_collections().collections}
+    assert len(names) == 2
+    assert all(name.startswith("memory-mcp-") for name in names)
+
+
+def test_a_refused_key_is_an_error_that_does_not_show_it(server: QdrantDouble) -> None:
+    store = DenseStore(VectorSettings(url=server.url, api_key="wrong-one"), "/home", "id", 8)
+    with pytest.raises(StorageError, match=r"vectors\.url") as caught:
+        store.collection("vault")
+    assert "wrong-one" not in str(caught.value)
+    store.close()
+
+
+@pytest.mark.anyio
+async def test_a_home_on_a_server_is_complete_after_a_restart_and_keeps_no_strays(
+    tmp_path: Path, server: QdrantDouble
+) -> None:
+    world = World(tmp_path, vectors={"url": server.url, "api_key": KEY})
+    for n in range(5):
+        world.write(f"vault/n{n}", f"Stone {n} lies by the gate.")
+    async with world.running() as index:
+        assert await near(index, "Stone 3 lies by the gate") != []
+        assert index.state().vectors == 5
+    (world.vault / "n1.md").unlink()
+    world.write("vault/n2", "Moved to the quarry.")
+    async with world.running() as index:
+        await until_settled(index)
+        state = index.state()
+        assert (state.vectors, state.degraded, state.pending) == (4, None, 0)
+        assert found(index, "quarry") == ["vault/n2"]
+        assert "vault/n1" not in await near(index, "Stone 1 lies by the gate")
+    assert (
+        sum(server.client.count(c.name).count for c in server.client.get_collections().collections)
+        == 4
+    )
