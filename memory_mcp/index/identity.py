@@ -7,7 +7,7 @@ import hashlib
 from memory_mcp import __version__
 from memory_mcp.core.config import ChunkSettings, EmbeddingSettings
 
-RULES = 1
+RULES = 2
 """Raise it when notes are read, cut or turned into words differently: all files are read again."""
 
 

@@ -6,11 +6,10 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 
 DEPTH = 100
-"""How many passages of each leg are looked at. Measured: deeper changes nothing, 50 loses
-recall."""
+"""How many passages of each leg are looked at; the depth the other numbers were chosen at."""
 
 TRUST_IN_WORDS = 0.5
-"""Exponent on the coverage: below 1, words are trusted early; .5 measured best on both models."""
+"""Exponent on the coverage: below 1, words are trusted early. Chosen by hand on LoCoMo."""
 
 
 def spread(scores: Mapping[int, float], floor: float, least: float) -> dict[int, float]:

@@ -111,8 +111,7 @@ def _share(
     if settings.vector_weight != "auto":
         return settings.vector_weight
     best = max(found, key=lambda item: item.bm25)
-    share = fuse.vector_share(fuse.coverage(best.held, query.masses), family.least_share)
-    return share if best.card.language == "en" else min(share, family.foreign_share)
+    return fuse.vector_share(fuse.coverage(best.held, query.masses), family.least_share)
 
 
 def _piece(

@@ -12,9 +12,10 @@ from memory_mcp.core.words import bigrams, content_words, terms
 from memory_mcp.search.dates import Day, agreement, fullest
 
 NOTE_WEIGHT = 0.3
-"""Share of the whole note's BM25 (best note = 1): the best single rule, T@1500 +1.9 points."""
+"""Share of the whole note's BM25 (best note = 1). Together with pairs and dates, on LoCoMo (pool):
+H@1 +1.8, MRR +1.4, T@1500 +2.2 points."""
 PAIR_WEIGHT = 0.2
-"""Share of the question's word pairs that a passage has: +.2 to .6 points on each metric."""
+"""Share of the question's word pairs that a passage has. A weight of .4 was no better."""
 PAIR_DEPTH = 50
 """Passages, best first, whose word pairs are looked at: the rule costs reading the passage
 again."""
