@@ -6,11 +6,14 @@ import re
 from collections.abc import Iterator, Mapping
 from urllib.parse import unquote
 
+import regex
+
 from memory_mcp.core.note import Json, Link, LinkKind
 from memory_mcp.core.plain import plain
 
-_WIKILINK = re.compile(r"(!?)\[\[((?:[^\[\]\n]|\](?!\])|\[(?!\[))++)\]\]")
-_MARKDOWN = re.compile(
+# re of Python before 3.11.5 matches possessive groups wrongly (gh-106052); regex does not.
+_WIKILINK = regex.compile(r"(!?)\[\[((?:[^\[\]\n]|\](?!\])|\[(?!\[))++)\]\]")
+_MARKDOWN = regex.compile(
     r"(!?)\[((?:[^\[\]]|!?\[[^\[\]]*+\](?:\([^()\s]*+\))?)*+)\]"
     r"\(\s*(<[^<>\n]*>|[^\s()<>]*(?:\([^\s()]*\)[^\s()<>]*)*+)"
     r"(?:\s+(?:\"[^\"]*\"|'[^']*'|\([^()]*\)))?\s*\)"

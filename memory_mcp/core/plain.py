@@ -18,7 +18,7 @@ _LINE_MARK = re.compile(
     r"^[ \t]*(?:>[ \t]?)*[ \t]*(?:#{1,6}[ \t]+|(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[.\][ \t]+)?)?", re.M
 )
 _WIKILINK = re.compile(r"!?\[\[([^\[\]|\n]*)(?:\\?\|([^\[\]\n]*))?\]\]")
-_LINK = re.compile(
+_LINK = regex.compile(  # re of Python before 3.11.5 matches possessive groups wrongly
     r"!?\[((?:[^\[\]]|\[[^\[\]]*\])*+)\](?:\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*+\)|\[[^\[\]\n]*\])"
 )
 _FOOTNOTE = re.compile(r"\[\^[^\[\]\s]+\](?!:)")
