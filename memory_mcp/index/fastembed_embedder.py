@@ -64,8 +64,8 @@ def _load(model: str) -> Any:
         from fastembed import TextEmbedding
     except ImportError as error:
         raise ModelError(
-            f"embedding.provider fastembed (model {model}) needs an extra; run:"
-            " pip install 'memory-mcp[fastembed]'"
+            f"embedding.provider fastembed (model {model}) needs a further package; in the"
+            " environment of memory-mcp run: pip install fastembed"
         ) from error
     try:
         return TextEmbedding(model)

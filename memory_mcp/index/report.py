@@ -77,12 +77,16 @@ def _degraded(model: Model, filler: Filler, unread: int, bare: int, scanning: in
             return f"words only: the embedding model is still loading{reason}"
         case "ready":
             if filler.trouble is not None:
-                return f"words only for {bare or 'some'} notes: {filler.trouble}"
+                return f"words only for {_count(bare, 'note')}: {filler.trouble}"
     if scanning or unread:
-        return f"still indexing: {unread or 'some'} files are not read yet"
+        return f"still indexing: {_count(unread, 'file')} not read yet"
     if bare:
-        return f"still indexing: {bare} notes can be found by words only so far"
+        return f"still indexing: {_count(bare, 'note')} found by words only so far"
     return None
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number or 'some'} {noun}{'' if number == 1 else 's'}"
 
 
 def _warnings(table: Table, sources: Sequence[Known], filler: Filler) -> Iterator[Warned]:

@@ -50,9 +50,10 @@ def _found(out: SearchOut) -> str:
             " long: ask with a narrower query, source or path_prefix, or a smaller limit."
         )
     if out.degraded:
-        parts.append(f"This search was limited: {one_line(out.degraded, 500)}")
+        parts.append(f"This search was limited: {one_line(out.degraded, 500).rstrip('.')}.")
     if out.pending:
-        parts.append(f"{out.pending} {_files(out.pending)} still wait to be indexed.")
+        wait = "waits" if out.pending == 1 else "wait"
+        parts.append(f"{out.pending} {_files(out.pending)} {wait} to be indexed.")
     return " ".join(parts)
 
 
@@ -158,10 +159,13 @@ def delete_text(out: DeleteOut) -> str:
     return f"Deleted {out.reference}.{back}"
 
 
-def link_text(out: LinkedOut) -> str:
-    """The links in the header now."""
+def link_text(out: LinkedOut, total: int) -> str:
+    """The links in the header now; of very many the latest."""
     links = ", ".join(f"{one_line(link.relation, 60)} → {name(link.to)}" for link in out.links)
-    return f"{out.reference}, revision {out.revision}, now has the links: {links}."
+    said = f"{out.reference}, revision {out.revision}, now has the links: {links}."
+    if total > len(out.links):
+        said += f" These are the latest {len(out.links)} of {total}; memory_get shows the header."
+    return said
 
 
 def save_text(out: SaveOut) -> str:
