@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
 from memory_mcp.core import frontmatter
 from memory_mcp.core.edit import Edited
-from memory_mcp.core.errors import InputError
+from memory_mcp.core.errors import InputError, RefusedError
 from memory_mcp.core.given import given_header, given_text
 from memory_mcp.core.note import Json
-from memory_mcp.core.private import hide, reveal
-
-_MARK = re.compile(r"<\s*private\s+id\s*=", re.I)
+from memory_mcp.core.private import has_mark, hide, reveal
 
 
 def compose(content: str, header: Mapping[str, Json] | None, old: str | None, now: str) -> Edited:
@@ -35,10 +32,25 @@ def compose(content: str, header: Mapping[str, Json] | None, old: str | None, no
         )
     if parts.header is None and not text.startswith(("\n", "\r")):
         text = parts.newline + text
+    values = given_header(header)
+    _check_no_marks(values)
     text, warnings = _revealed(text, old)
-    text = frontmatter.change(text, _values(given_header(header), loaded.values, old, now))
+    text = frontmatter.change(text, _values(values, loaded.values, old, now))
     end = "" if text.endswith("\n") else parts.newline
     return Edited(text + end, (*given.warnings, *warnings))
+
+
+def _check_no_marks(values: Json) -> None:
+    """A mark among header values would be written as it is, and the part behind it would go."""
+    if isinstance(values, str) and has_mark(values):
+        raise RefusedError(
+            "frontmatter holds the mark of a private part, which is kept only in a text; use"
+            " memory_edit, which leaves what you do not name as it is."
+        )
+    for item in values.values() if isinstance(values, dict) else ():
+        _check_no_marks(item)
+    for item in values if isinstance(values, list) else ():
+        _check_no_marks(item)
 
 
 def _values(
@@ -56,7 +68,7 @@ def _values(
 
 def _revealed(text: str, old: str | None) -> tuple[str, tuple[str, ...]]:
     parts = hide(old)[1] if old is not None else ()
-    if _MARK.search(text):
+    if has_mark(text):
         return reveal(text, parts), ()
     if not parts:
         return text, ()

@@ -13,8 +13,17 @@ from dataclasses import dataclass
 from typing import Literal
 
 from memory_mcp.core import frontmatter
+from memory_mcp.core.edit_check import (
+    check_header_kept,
+    check_header_shown,
+    check_nothing_swallowed,
+    check_open_part,
+    check_revealed,
+    check_size,
+    header_state,
+)
 from memory_mcp.core.errors import InputError, RefusedError
-from memory_mcp.core.given import MAX_BYTES, given_header, given_text
+from memory_mcp.core.given import given_header, given_text
 from memory_mcp.core.newline import as_in, line_of
 from memory_mcp.core.note import Json
 from memory_mcp.core.private import hide, reveal
@@ -26,7 +35,7 @@ _WAYS = (
     "give content, or old_text with new_text, or append, or heading with content (one of these),"
     " and/or frontmatter"
 )
-_PRIVATE_END = re.compile(r"(</\s*private\s*|<\s*private\s[^<>]*/\s*)>\Z", re.I)
+_LINE_END = r"(?:\r\n|(?<!\r)\n)"
 _MAX_PLACES = 10
 _MAX_COMPARED = 4000  # lines looked at for the nearest one
 _MAX_SHOWN = 120
@@ -99,20 +108,26 @@ def apply(request: EditRequest, text: str, updated: str | None = None) -> Edited
     text changed and has a readable header. Raises InputError (text absent or not unique),
     NotFoundError (no such heading), RefusedError (a private part or a broken header is at stake).
     """
-    _check_size(text)
+    check_size(text)
     values = given_header(request.frontmatter)
     shown_text, parts = hide(text)
     edited = _edit(request, shown_text)
     changed, warnings = edited.text, list(edited.warnings)
     if values:
+        check_header_shown(text, shown_text)
         changed = frontmatter.change(changed, values)
-    _check_open_part(changed, parts)
-    changed = reveal(as_in(text, changed), parts)
-    if changed == text:
+    if changed == shown_text:
         return Edited(text, tuple(warnings))
+    if request.kind in ("text", "section"):
+        check_nothing_swallowed(changed)
+    check_open_part(text, changed, parts)
     changed, noted = _stamped(changed, updated)
-    _check_size(changed)
-    return Edited(changed, (*warnings, *noted))
+    if "\n" not in shown_text:  # the private parts alone say which line ends are used
+        changed = as_in(text, changed)
+    revealed = reveal(changed, parts)
+    check_revealed(text, changed, revealed)
+    check_size(revealed)
+    return Edited(revealed, (*warnings, *noted))
 
 
 def _stamped(text: str, updated: str | None) -> tuple[str, tuple[str, ...]]:
@@ -126,12 +141,6 @@ def _stamped(text: str, updated: str | None) -> tuple[str, tuple[str, ...]]:
         return frontmatter.change(text, {"updated": updated}), ()
     except RefusedError as error:
         return text, (f"`updated` was not set: {error}.",)
-
-
-def header_state(text: str) -> Literal["none", "good", "broken"]:
-    """Whether a text begins with a header, and whether that can be read."""
-    header = frontmatter.split(text).header
-    return "none" if header is None else frontmatter.load(header).state
 
 
 def replace_body(text: str, content: str) -> Edited:
@@ -158,7 +167,7 @@ def replace_text(text: str, old: str, new: str) -> Edited:
     Raises InputError where `old` is absent (naming the nearest line) or stands in several places.
     """
     given = given_text(new, "new_text")
-    pattern = r"\r?\n".join(map(re.escape, re.split(r"\r?\n", old)))
+    pattern = _LINE_END.join(map(re.escape, re.split(r"\r?\n", old)))
     places = [match.start() for match in re.finditer(f"(?={pattern})", text)]
     if not places:
         raise InputError(_absent(text, old))
@@ -167,7 +176,7 @@ def replace_text(text: str, old: str, new: str) -> Edited:
     match = re.compile(pattern).match(text, places[0])
     assert match is not None
     changed = text[: match.start()] + as_in(text, given.text) + text[match.end() :]
-    _check_header_kept(text, changed)
+    check_header_kept(text, changed)
     return Edited(changed, given.warnings)
 
 
@@ -179,7 +188,7 @@ def append(text: str, addition: str) -> Edited:
     added = as_in(text, given.text)
     end = "" if added.endswith(("\n", "\r")) else newline
     changed = text + glue + added + end
-    _check_header_kept(text, changed)
+    check_header_kept(text, changed)
     return Edited(changed, given.warnings)
 
 
@@ -201,9 +210,10 @@ def _section(request: EditRequest, text: str) -> Edited:
     given = given_text(request.content or "", "content")
     old = frontmatter.split(text)
     head = text[: len(text) - len(old.body)]
-    body, warnings = replace_section(old.body, request.heading or "", as_in(text, given.text))
-    if old.header is not None and not head.endswith(("\n", "\r")):
-        head += old.newline
+    body, warnings = replace_section(
+        old.body, request.heading or "", as_in(text, given.text), old.newline
+    )
+    check_header_kept(text, head + body)
     return Edited(head + body, (*given.warnings, *warnings))
 
 
@@ -233,38 +243,6 @@ def _end_as(old: str, new: str) -> str:
     if old.endswith("\n") and not new.endswith("\n"):
         return new + frontmatter.split(old).newline
     return new
-
-
-def _check_open_part(text: str, parts: tuple[str, ...]) -> None:
-    """A private part without an end takes in all that follows it: nothing may be put there."""
-    if not parts or _PRIVATE_END.search(parts[-1]):
-        return
-    _, mark, after = text.rpartition(f"<private id={len(parts)}/>")
-    if mark and after.strip():
-        raise RefusedError(
-            "The last private part of this note has no </private>: text after it would be hidden"
-            " too. Close it in the file first, or put the text in front of it."
-        )
-
-
-def _check_size(text: str) -> None:
-    size = len(text.encode("utf-8", "surrogatepass"))
-    if size > MAX_BYTES:
-        raise RefusedError(
-            f"The note has {size:,} bytes; notes of more than {MAX_BYTES:,} are not edited here."
-            " Split it in an editor."
-        )
-
-
-def _check_header_kept(before: str, after: str) -> None:
-    """An edit of the text must not cost the header, nor make a second or a new one of the text."""
-    was, now = header_state(before), header_state(after)
-    if was == now or (was == "broken" and now == "good"):
-        return
-    raise InputError(
-        f"This edit would turn the note's header from {was} to {now}; change header keys with"
-        " frontmatter."
-    )
 
 
 def _absent(text: str, old: str) -> str:

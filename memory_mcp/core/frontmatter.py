@@ -18,6 +18,7 @@ __all__ = ["Loaded", "Parts", "change", "compose", "load", "split", "split_and_l
 _OPEN = re.compile(r"---[ \t]*\r?\n")
 _CLOSE = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.M)
 _NONE = Loaded({}, "none")
+_EMPTY = Loaded({}, "good")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +36,7 @@ class Parts:
 
 def split(text: str) -> Parts:
     """The parts of a note. Only `---` at the very start, closed by `---` or `...`, is a header,
-    and only where a mapping stands between; all else is body."""
+    and only where a mapping or nothing at all stands between; all else is body."""
     return split_and_load(text)[0]
 
 
@@ -49,7 +50,8 @@ def split_and_load(text: str) -> tuple[Parts, Loaded]:
         return Parts(bom, None, "", rest, newline), _NONE
     header = rest[opening.end() : closing.start()]
     loaded = load(header)
-    if loaded.state == "none":
+    # Two rules with nothing between are an empty header; a rule above an ellipsis is not.
+    if loaded.state == "none" or (not header.strip() and closing[0].startswith(".")):
         return Parts(bom, None, "", rest, newline), _NONE
     end = closing.end()
     return Parts(bom, header, rest[:end], rest[end:], newline), loaded
@@ -58,6 +60,8 @@ def split_and_load(text: str) -> tuple[Parts, Loaded]:
 def load(header: str) -> Loaded:
     """What the text between the fences says. Never raises: a header that is not valid YAML has
     the state "broken", a warning, and those values that can be read line by line."""
+    if not header.strip():
+        return _EMPTY
     try:
         return read(header)
     except NotYamlError as error:
@@ -87,15 +91,17 @@ def change(text: str, values: Mapping[str, Json | None]) -> str:
         header, expected = set_key(header, expected, key, value, parts.newline)
     if header == parts.header:
         return text
-    changed = parts.bom + _fenced(parts, header) + parts.body
+    fenced = _fenced(parts, header)
+    changed = parts.bom + fenced + parts.body
     if expected and split(changed).header != header:
         raise RefusedError("the header would not be found again; edit the file by hand")
     return changed
 
 
 def _fenced(parts: Parts, header: str) -> str:
-    """The header between its own fences; no fences around nothing."""
-    if not header.strip():
+    """The header between its own fences; no fences around nothing, but where they keep the text
+    that follows from being read as a header."""
+    if not header.strip() and split(parts.body).header is None:
         return ""
     old = parts.header or ""
     raw = parts.raw_header_with_fences

@@ -11,6 +11,7 @@ from typing import Any
 from memory_mcp.core.errors import InputError
 from memory_mcp.core.note import Json
 from memory_mcp.core.slug import shown
+from memory_mcp.core.yaml_reader import number
 
 MAX_BYTES = 2_000_000
 """The largest note that is written: beyond it is a data file, not a memory."""
@@ -81,12 +82,10 @@ def _json(value: object, where: str, depth: int) -> Json:
     if depth > _MAX_DEPTH:
         raise InputError(f"{where} is nested more than {_MAX_DEPTH} levels deep.")
     match value:
-        case None | bool() | int():
+        case None | bool():
             return value
-        case float():
-            if not math.isfinite(value):
-                raise InputError(f"{where} is {value}, which is no JSON number.")
-            return value
+        case int() | float():
+            return _number(value, where)
         case str():
             return given_text(value, where).text
         case list() | tuple():
@@ -101,6 +100,14 @@ def _json(value: object, where: str, depth: int) -> Json:
                 f"{where} is a {type(value).__name__}; use text, a number, true or false, a list"
                 " or an object."
             )
+
+
+def _number(value: float, where: str) -> Json:
+    """A number as it will be read again: text where it has more digits than JSON can tell apart,
+    or no plain spelling."""
+    if not math.isfinite(value):
+        raise InputError(f"{where} is {value}, which is no JSON number.")
+    return number(repr(value))
 
 
 def _listed(text: str) -> Json:

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import yaml
 
 from memory_mcp.core.errors import RefusedError
+from memory_mcp.core.header_list import changed_list
+from memory_mcp.core.header_parts import comments, content_end, line_end, same
 from memory_mcp.core.note import Json
 from memory_mcp.core.yaml_reader import NotYamlError, compose, key_text, read, source_of
 from memory_mcp.core.yaml_writer import entry, inline
@@ -36,14 +38,14 @@ def set_key(
     """
     if value is None and key not in known:
         return header, known
-    if value is not None and key in known and _same(known[key], value):
+    if value is not None and key in known and same(known[key], value):
         return header, known
     root = _root(header, key)
     place = _find(header, root, key)
     expected = {name: item for name, item in known.items() if name != key or value is not None}
     if value is not None:
         expected[key] = value
-    for attempt in _attempts(header, root, place, key, value, newline):
+    for attempt in _attempts(header, root, place, key, value, newline, known.get(key)):
         changed = attempt()
         if changed is not None and _says(changed, expected):
             return changed, expected
@@ -55,29 +57,27 @@ def set_key(
 
 def _attempts(
     header: str,
-    root: yaml.MappingNode,
+    root: yaml.MappingNode | None,
     place: _Place | None,
     key: str,
     value: Json | None,
     newline: str,
+    known: Json,
 ) -> Iterator[Callable[[], str | None]]:
-    indent = " " * root.start_mark.column
+    indent = " " * root.start_mark.column if root is not None else ""
     if place is None:
         if value is not None:
-            yield lambda: _added(header, _lines(key, value, indent, newline, None), newline)
+            added = newline.join(indent + line for line in entry(key, value))
+            yield lambda: _added(header, added, newline)
         return
     if value is None:
         yield lambda: header[: place.first] + header[place.last :]
         return
     yield lambda: _spliced(header, place, value)
+    yield lambda: changed_list(header, place.value, known, value, newline)
     block = isinstance(place.value, yaml.SequenceNode) and not place.value.flow_style
-    yield lambda: _replaced(
-        header, place, _lines(key, value, indent, newline, block or None), newline
-    )
-
-
-def _lines(key: str, value: Json, indent: str, newline: str, block: bool | None) -> str:
-    return newline.join(indent + line for line in entry(key, value, block))
+    lines = [indent + line for line in entry(key, value, block or None)]
+    yield lambda: _replaced(header, place, lines, indent, newline)
 
 
 def _spliced(header: str, place: _Place, value: Json) -> str | None:
@@ -94,9 +94,16 @@ def _spliced(header: str, place: _Place, value: Json) -> str | None:
     return header[:start] + inline(value, top=True) + header[end:]
 
 
-def _replaced(header: str, place: _Place, lines: str, newline: str) -> str:
+def _replaced(header: str, place: _Place, lines: list[str], indent: str, newline: str) -> str:
+    """New lines for the key and its value; comments among the old ones stay."""
+    kept = comments(header, place.first, place.last)
+    if len(kept) == len(lines) == 1:
+        lines = [f"{lines[0]} {kept[0]}"]
+    else:
+        lines = [*(indent + comment for comment in kept), *lines]
     ended = header[place.first : place.last].endswith(("\n", "\r"))
-    return header[: place.first] + lines + (newline if ended else "") + header[place.last :]
+    text = newline.join(lines) + (newline if ended else "")
+    return header[: place.first] + text + header[place.last :]
 
 
 def _added(header: str, lines: str, newline: str) -> str:
@@ -105,13 +112,16 @@ def _added(header: str, lines: str, newline: str) -> str:
     return header + lines + newline
 
 
-def _root(header: str, key: str) -> yaml.MappingNode:
+def _root(header: str, key: str) -> yaml.MappingNode | None:
+    """The mapping that the header is; None where no key is left in it."""
     try:
         root = compose(header)
     except NotYamlError as error:
         raise RefusedError(
             f"the header is not valid YAML ({error.reason}); mend it first"
         ) from error
+    if root is None:
+        return None
     if not isinstance(root, yaml.MappingNode) or root.flow_style:
         raise RefusedError(
             f"the header is written in braces; {key!r} cannot be set there, put each key on a line"
@@ -119,8 +129,9 @@ def _root(header: str, key: str) -> yaml.MappingNode:
     return root
 
 
-def _find(header: str, root: yaml.MappingNode, key: str) -> _Place | None:
-    found = [(k, v) for k, v in root.value if key_text(header, k) == key]
+def _find(header: str, root: yaml.MappingNode | None, key: str) -> _Place | None:
+    pairs = root.value if root is not None else []
+    found = [(k, v) for k, v in pairs if key_text(header, k) == key]
     if not found:
         return None
     if len(found) > 1:
@@ -129,7 +140,7 @@ def _find(header: str, root: yaml.MappingNode, key: str) -> _Place | None:
         )
     key_node, value_node = found[0]
     first = max(header.rfind("\n", 0, key_node.start_mark.index), -1) + 1
-    last = _line_end(header, _content_end(header, value_node))
+    last = line_end(header, content_end(header, value_node))
     place = _Place(key_node, value_node, first, last)
     # The node of an alias is that of its anchor, which stands before the key.
     aliased = value_node.start_mark.index < key_node.end_mark.index
@@ -139,23 +150,6 @@ def _find(header: str, root: yaml.MappingNode, key: str) -> _Place | None:
             " edit the file by hand"
         )
     return place
-
-
-def _content_end(header: str, node: yaml.Node) -> int:
-    """The end of what belongs to a value: without the blank lines and comments that follow it."""
-    if isinstance(node, yaml.CollectionNode) and not node.flow_style and node.value:
-        last = node.value[-1]
-        return _content_end(header, last[1] if isinstance(last, tuple) else last)
-    end = node.end_mark.index
-    if isinstance(node, yaml.ScalarNode) and node.style in ("|", ">"):
-        text = header[node.start_mark.index : end]
-        return node.start_mark.index + len(text.rstrip())
-    return int(end)
-
-
-def _line_end(header: str, index: int) -> int:
-    end = header.find("\n", index)
-    return len(header) if end < 0 else end + 1
 
 
 def _is_anchored(header: str, start: int, end: int) -> bool:
@@ -175,13 +169,4 @@ def _says(header: str, expected: Values) -> bool:
         return False
     if not expected:
         return loaded.values == {}
-    return loaded.state == "good" and _same(loaded.values, expected)
-
-
-def _same(left: Json, right: Json) -> bool:
-    """Equal, and of the same types: True is not 1, and 1 is not 1.0."""
-    if isinstance(left, dict) and isinstance(right, dict):
-        return left.keys() == right.keys() and all(_same(left[k], right[k]) for k in left)
-    if isinstance(left, list) and isinstance(right, list):
-        return len(left) == len(right) and all(map(_same, left, right))
-    return type(left) is type(right) and left == right
+    return loaded.state == "good" and same(loaded.values, expected)

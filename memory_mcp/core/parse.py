@@ -148,7 +148,7 @@ def _warnings(decoded: Decoded, loaded: Loaded, meta: Metadata) -> tuple[str, ..
 
 
 def _facts(meta: Metadata, loaded: Loaded, parts: Parts) -> Facts:
-    if parts.header is None:
+    if parts.header is None or not parts.header.strip():
         return Facts()
     summary = [meta.description or "", *meta.aliases, " ".join(meta.tags)]
     height = parts.header.rstrip("\n").count("\n") + 1

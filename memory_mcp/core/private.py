@@ -74,6 +74,20 @@ def reveal(text: str, parts: tuple[str, ...]) -> str:
     return _MARK.sub(lambda match: parts[int(match[1]) - 1], text)
 
 
+def is_open(text: str) -> bool:
+    """Whether the last private part has no end, so that it takes in whatever comes after it."""
+    depth = 0
+    for match in _TAG.finditer(text):
+        if not match["mark"]:
+            depth = max(depth + (-1 if match["end"] else 1), 0)
+    return depth > 0
+
+
+def has_mark(text: str) -> bool:
+    """Whether the mark of a hidden part stands in the text."""
+    return _MARK.search(text) is not None
+
+
 def _spans(text: str) -> Iterator[tuple[int, int]]:
     """(start, end) of each outermost private part, and of each mark outside of one."""
     depth = start = 0

@@ -25,7 +25,8 @@ def clean(text: str) -> str:
     _refuse(text)
     path = unicodedata.normalize("NFC", text.strip())
     while path.startswith("./"):
-        path = path[2:].lstrip("/")
+        path = path[2:].lstrip("/").strip()
+        _refuse(path)
     path = without_ending("/".join(part for part in path.split("/") if part not in ("", ".")))
     if not path or path.endswith("/"):
         raise InputError(f"The reference {shown(text)} names no note. {_WAY_OUT}")

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from memory_mcp.core.errors import InputError, NotFoundError
 from memory_mcp.core.fold import fold, normal
 from memory_mcp.core.markdown import outline
+from memory_mcp.core.note import Heading
 from memory_mcp.core.plain import plain
 from memory_mcp.core.private import strip
 from memory_mcp.core.slug import shown
@@ -37,29 +38,35 @@ class Section:
 def sections(body: str) -> tuple[Section, ...]:
     """All sections of a body, in order."""
     shape = outline(strip(body))  # the mark of a private part would be an HTML block of its own
-    last_line = len(_lines(body))
-    ends = {block.first: block.last for block in shape.blocks if block.kind == "heading"}
+    after = {block.first: block.last + 1 for block in shape.blocks if block.kind == "heading"}
+    ends = _ends(shape.headings, len(_lines(body)))
     found: list[Section] = []
     trail: list[tuple[int, str]] = []
-    for number, heading in enumerate(shape.headings):
+    for heading, end in zip(shape.headings, ends, strict=True):
         trail = [item for item in trail if item[0] < heading.level]
         trail.append((heading.level, heading.text))
-        following = (
-            other.line - 1
-            for other in shape.headings[number + 1 :]
-            if other.level <= heading.level
-        )
         found.append(
             Section(
                 text=heading.text,
                 level=heading.level,
                 trail=" > ".join(text for _, text in trail),
                 line=heading.line,
-                first=ends.get(heading.line, heading.line) + 1,
-                end=next(following, last_line),
+                first=after.get(heading.line, heading.line + 1),
+                end=end,
             )
         )
     return tuple(found)
+
+
+def _ends(headings: Sequence[Heading], last_line: int) -> list[int]:
+    """The last line of each heading's section: that before the next one which is not below it."""
+    ends = [last_line] * len(headings)
+    open_: list[int] = []
+    for number, heading in enumerate(headings):
+        while open_ and headings[open_[-1]].level >= heading.level:
+            ends[open_.pop()] = heading.line - 1
+        open_.append(number)
+    return ends
 
 
 def find_section(body: str, heading: str) -> Section:
@@ -81,8 +88,12 @@ def find_section(body: str, heading: str) -> Section:
     )
 
 
-def replace_section(body: str, heading: str, content: str) -> tuple[str, tuple[str, ...]]:
+def replace_section(
+    body: str, heading: str, content: str, newline: str = "\n"
+) -> tuple[str, tuple[str, ...]]:
     """The body with a new text for one section, and warnings; the heading's own line stays.
+
+    `newline` is what ends a line that must be ended, or a blank one that must be put.
 
     `content` may begin with the heading. Blank lines around the section stay as they are. Raises
     as `find_section`, and InputError where `content` would swallow what follows it.
@@ -93,12 +104,11 @@ def replace_section(body: str, heading: str, content: str) -> tuple[str, tuple[s
     old = "".join(lines[section.first - 1 : section.end])
     rest = "".join(lines[section.end :])
     text = _without_heading(content, section)
-    newline = "\r\n" if "\r\n" in body else "\n"
     if not head.endswith("\n"):
         head += newline
     changed = head + _padded(old, text, newline, bool(rest)) + rest
     _check_rest(body, changed, section)
-    return changed, _doubled(text, body, section)
+    return changed, (*_doubled(text, body, section), *_gone(text, body, section))
 
 
 def _not_unique(heading: str, fitting: Sequence[Section]) -> str:
@@ -170,3 +180,17 @@ def _doubled(text: str, body: str, section: Section) -> tuple[str, ...]:
     }
     brought = [item.text for item in sections(text) if _loose(item.text) in elsewhere]
     return tuple(f"The note now has the heading {shown(text)} twice." for text in brought)
+
+
+def _gone(text: str, body: str, section: Section) -> tuple[str, ...]:
+    """A warning where headings below the section's own went with its old text."""
+    brought = {_loose(item.text) for item in sections(text)}
+    below = [item for item in sections(body) if section.line < item.line <= section.end]
+    gone = [shown(item.text) for item in below if _loose(item.text) not in brought]
+    if not gone:
+        return ()
+    more = ", …" if len(gone) > _MAX_LISTED else ""
+    return (
+        f"The sections below it were replaced, too: {', '.join(gone[:_MAX_LISTED])}{more}. If that"
+        " was not meant, put them back: the older text can be restored.",
+    )

@@ -199,10 +199,11 @@ def _plain_scalar(text: str, tag: str) -> Json:
         return text
     if text in _BOOL:
         return _BOOL[text]
-    return _number(text)
+    return number(text)
 
 
-def _number(text: str) -> Json:
+def number(text: str) -> Json:
+    """The number that a text is, where it reads the same when written again; else the text."""
     if _INT.match(text):
         number = int(text)
         return number if abs(number) <= _SAFE_INTEGER and str(number) == text else text

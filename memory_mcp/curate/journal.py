@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 Status = Literal["queued", "running", "done", "failed"]
 STATUSES: tuple[Status, ...] = ("queued", "running", "done", "failed")
 KEEP = 200
-"""Finished jobs that stay listed when the file is rewritten."""
+"""Jobs done that stay listed when the file is rewritten."""
 _MAX_BYTES = 1_000_000
 _LOCK_SECONDS = 10
 
@@ -80,24 +80,31 @@ class Journal:
             self._catch_up()
             return tuple(self._records.values())
 
-    def append(self, job_id: str, **values: Any) -> Record:
+    def append(self, job_id: str, known: Record | None = None, **values: Any) -> Record:
         """Set values of a job (`status`, `outcome`, `request`, `slug`, …) durably.
 
-        A new job needs `kind`, `created` and `request`. Raises StorageError.
+        A new job needs `kind`, `created` and `request`. `known` is the job as the caller knows it:
+        it is written again where the file has lost it. Raises StorageError.
         """
-        line = json.dumps({"job_id": job_id, **values}, ensure_ascii=False) + "\n"
         with self._guard:
             with self._explained():
                 self._make_folder()
                 with self._locked():
-                    self._write(line)
-            self._catch_up()
+                    self._catch_up()
+                    if known is not None and job_id not in self._records:
+                        values = {**_line(known), **values}
+                    line = {"job_id": job_id, **values}
+                    self._write(json.dumps(line, ensure_ascii=False) + "\n")
+                    self._catch_up()
+            if job_id not in self._records:
+                raise StorageError(f"The jobs in {self._path} were damaged by another program.")
             return self._records[job_id]
 
     def compact(self) -> None:
         """Rewrite the file without what nobody asks for any more, where it has grown large.
 
-        All unfinished jobs stay, and the newest finished ones, without their requests.
+        All unfinished jobs stay, those that failed with their texts, which are nowhere else, and
+        the newest of those that are done, without their requests.
         """
         with self._guard:
             self._catch_up()
@@ -110,8 +117,8 @@ class Journal:
 
     def _rewrite_kept(self) -> None:
         records = list(self._records.values())
-        ended = [item for item in records if item.job.status in ("done", "failed")]
-        dropped = {item.job.job_id for item in ended[:-KEEP]}
+        done = [item for item in records if item.job.status == "done"]
+        dropped = {item.job.job_id for item in done[:-KEEP]}
         kept = [_slim(item) for item in records if item.job.job_id not in dropped]
         lines = (json.dumps(_line(item), ensure_ascii=False) + "\n" for item in kept)
         self._rewrite("".join(lines))
@@ -139,9 +146,13 @@ class Journal:
             size = file.seek(0, os.SEEK_END)
             cut = size > 0 and os.pread(fd, 1, size - 1) != b"\n"
             data = memoryview((b"\n" if cut else b"") + line.encode("utf-8", "replace"))
-            while data:
-                data = data[file.write(data) :]
-            os.fsync(fd)
+            try:
+                while data:
+                    data = data[file.write(data) :]
+                os.fsync(fd)
+            except OSError:  # who is told that it failed must not find it done later
+                os.ftruncate(fd, size)
+                raise
         if size == 0:
             self._sync_folder()
 
@@ -194,7 +205,7 @@ class Journal:
             values = json.loads(line)
             job_id = str(values["job_id"])
             self._records[job_id] = _applied(self._records.get(job_id), job_id, values)
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, RecursionError):
             log.warning("A line of %s cannot be read and is skipped", self._path)
 
 

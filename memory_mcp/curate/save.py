@@ -22,8 +22,8 @@ from memory_mcp.core.errors import (
 from memory_mcp.core.given import given_text
 from memory_mcp.core.ports import Clock
 from memory_mcp.core.reference import join
+from memory_mcp.core.saying import saying
 from memory_mcp.core.slug import shown
-from memory_mcp.core.words import folded_words
 from memory_mcp.curate.edit import Writer, iso
 from memory_mcp.curate.filing import Draft, draft, request_of
 from memory_mcp.curate.journal import Job, Journal, Record
@@ -31,14 +31,16 @@ from memory_mcp.curate.policy import check_scope
 from memory_mcp.curate.results import WriteResult
 from memory_mcp.curate.similar import find_same, read_body
 from memory_mcp.index.index import Index
+from memory_mcp.notes.place import is_taken
 
 log = logging.getLogger(__name__)
 
 _LOOK_SECONDS = 2.0  # how often jobs that another process noted are looked for
 _READY_SECONDS = 5.0  # how long filing waits for the index after a start
 _OPEN = ("queued", "running")
-_MAX_TRIES = 2
-_CUT_OFF = "It was cut off twice; its text is in the journal, save it again."
+_WAIT_SECONDS = 60.0  # the longest pause before a disk that refused is asked again
+_MAX_TRIES = 5  # a client may be killed at any moment; only what kills its process each time ends
+_CUT_OFF = f"It was cut off {_MAX_TRIES} times; its text is in the journal, save it again."
 _MAX_NAMES = 500
 _MAX_URL = 2000
 
@@ -109,9 +111,10 @@ class Jobs:
         return self.list(job_id)[0]
 
     async def run(self) -> None:
-        """Work on jobs until cancelled. What is cut off is done again once, by the same name.
+        """Work on jobs until cancelled. What is cut off is done again, by the same name.
 
-        In read-only mode jobs stay queued. A disk that refuses is asked again later.
+        In read-only mode jobs stay queued. A disk that refuses is asked again later, and the jobs
+        say meanwhile why they wait.
         """
         if self._writer.read_only:
             return
@@ -120,10 +123,12 @@ class Jobs:
             # A text that a note has already is not filed again: the notes must be known first.
             await self._index.settled(_READY_SECONDS)
             await self._attempt(self._give_up)
+            pause = _LOOK_SECONDS
             while True:
                 self._wake = anyio.Event()
-                await self._attempt(self._work_all)
-                with anyio.move_on_after(_LOOK_SECONDS):
+                fine = await self._attempt(self._work_all)
+                pause = _LOOK_SECONDS if fine else min(2 * pause, _WAIT_SECONDS)
+                with anyio.move_on_after(pause):
                     await self._wake.wait()
         finally:
             lock.release()
@@ -142,11 +147,14 @@ class Jobs:
                 return lock
             await anyio.sleep(_LOOK_SECONDS)
 
-    async def _attempt(self, step: Callable[[], Awaitable[None]]) -> None:
+    async def _attempt(self, step: Callable[[], Awaitable[None]]) -> bool:
+        """Take a step; False where the disk refused it."""
         try:
             await step()
         except StorageError as error:
             log.warning("Jobs wait: %s", error)
+            return False
+        return True
 
     async def _give_up(self) -> None:
         for record in self._unfinished():
@@ -154,16 +162,26 @@ class Jobs:
                 await self._note(record, status="failed", error=_CUT_OFF)
 
     async def _work_all(self) -> None:
+        refused: StorageError | None = None
         for record in self._unfinished():
-            await self._work(record)
+            try:
+                await self._work(record)
+            except StorageError as error:  # the others may be luckier
+                refused = error
+        if refused is not None:
+            raise refused
 
     def _unfinished(self) -> tuple[Record, ...]:
         return tuple(record for record in self._journal.records() if record.job.status in _OPEN)
 
     async def _work(self, record: Record) -> None:
-        record = await self._note(record, status="running", tries=record.tries + 1)
+        tries = record.tries
+        record = await self._note(record, status="running", tries=tries + 1)
         try:
             outcome, changed = await self._file(record)
+        except StorageError as error:  # not the job's fault: it waits for the disk
+            await self._note(record, status="queued", tries=tries, error=f"It waits: {error}")
+            raise
         except MemoryMcpError as error:
             await self._note(record, status="failed", error=str(error))
         except Exception as error:  # one job must not end the work on all others
@@ -172,7 +190,7 @@ class Jobs:
                 record, status="failed", error=f"Unexpected: {type(error).__name__}: {error}"
             )
         else:
-            await self._note(record, status="done", outcome=outcome, changed=changed)
+            await self._note(record, status="done", outcome=outcome, changed=changed, error=None)
         await anyio.to_thread.run_sync(self._journal.compact)
 
     async def _file(self, record: Record) -> tuple[str, tuple[str, ...]]:
@@ -201,7 +219,7 @@ class Jobs:
         if record.slug is not None:
             names = (record.slug, *(name for name in names if name != record.slug))
         for name in names:
-            if self._index.entry(self._writer.inbox.id, name) is not None:
+            if await anyio.to_thread.run_sync(is_taken, self._writer.inbox, name):
                 continue
             await self._note(record, slug=name)
             try:
@@ -213,7 +231,7 @@ class Jobs:
     async def _is_filed(self, slug: str, content: str) -> bool:
         """Whether an attempt that was cut off had written its note already."""
         body = await anyio.to_thread.run_sync(read_body, self._writer.inbox, slug)
-        return bool(body.strip()) and folded_words(body) == folded_words(content)
+        return bool(body.strip()) and saying(body) == saying(content)
 
     @property
     def _agent(self) -> str:
@@ -224,7 +242,7 @@ class Jobs:
         if values.get("status") in ("done", "failed"):
             values["finished"] = iso(self._clock.now())
         with anyio.CancelScope(shield=True):
-            add = partial(self._journal.append, record.job.job_id, **values)
+            add = partial(self._journal.append, record.job.job_id, record, **values)
             record = await anyio.to_thread.run_sync(add)
         self._noted.set()
         self._noted = anyio.Event()

@@ -10,7 +10,8 @@ from memory_mcp.core.errors import MemoryMcpError
 from memory_mcp.core.frontmatter import split
 from memory_mcp.core.plain import clip, plain
 from memory_mcp.core.private import strip
-from memory_mcp.core.words import folded_words, query_terms
+from memory_mcp.core.saying import saying
+from memory_mcp.core.words import query_terms
 from memory_mcp.curate.results import Similar
 from memory_mcp.index.index import Entry, Index
 from memory_mcp.notes import files
@@ -52,18 +53,18 @@ async def find_similar(
 
 
 async def find_same(index: Index, text: str) -> str | None:
-    """The reference of an inbox or wiki note whose body, or a passage of it, has the same words.
+    """The reference of an inbox or wiki note whose body, or a passage of it, says the same.
 
-    Case, accents, markup and punctuation do not count; order does.
+    What only dresses a text does not count (see `saying`); whatever may mean something does.
     """
-    wanted = folded_words(text)
+    wanted = saying(text)
     if not wanted:
         return None
     for entry in _candidates(index, text):
-        if any(folded_words(passage.text) == wanted for passage in entry.passages):
+        if any(saying(passage.text) == wanted for passage in entry.passages):
             return entry.card.reference
         body = await anyio.to_thread.run_sync(read_body, entry.source, entry.card.path)
-        if folded_words(body) == wanted:
+        if saying(body) == wanted:
             return entry.card.reference
     return None
 

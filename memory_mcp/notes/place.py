@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from memory_mcp.core.errors import InputError, RefusedError, StorageError
+from memory_mcp.notes.failure import explained
 from memory_mcp.notes.folder import Folder, LinkError, open_folder
 from memory_mcp.notes.names import ENDING, excludes_of, has_odd_letters, is_skipped, nfc, to_system
 from memory_mcp.notes.sources import Source
@@ -99,6 +100,15 @@ def check_root(source: Source, home: Path | None = None) -> None:
             f" correct sources.{source.name}.path"
         )
     root.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+
+def is_taken(source: Source, path: str) -> bool:
+    """Whether anything has the name that a note would have: also a link, a folder or a pipe.
+
+    Blocking. Raises StorageError.
+    """
+    with explained(f"{source.name}/{path}", "looked at"):
+        return _spelled(source.root, _checked(path) + ENDING) is not None
 
 
 def counts(source: Source, disk: str) -> bool:

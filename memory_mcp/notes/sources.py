@@ -32,12 +32,13 @@ class Source:
     """Roots of other sources that lie inside this one: their files are theirs."""
 
 
-def open_sources(config: Config) -> tuple[Source, ...]:
+def open_sources(config: Config, *, create: bool = True) -> tuple[Source, ...]:
     """The sources of a configuration: inbox, wiki, then the vaults by name.
 
     `~` and `{agent}` are expanded, relative paths start at the home. Folders of the inbox and the
-    wiki are created where they lie below the home; no other folder ever is. Raises ConfigError
-    where two sources are one folder, a pattern cannot be read, or a folder cannot be created.
+    wiki are created where they lie below the home, unless `create` is false; no other folder ever
+    is. Raises ConfigError where two sources are one folder, a pattern cannot be read, or a folder
+    cannot be created.
     """
     home = Path(config.home)
     problems: list[Problem] = []
@@ -45,7 +46,7 @@ def open_sources(config: Config) -> tuple[Source, ...]:
     for name in sorted(config.sources, key=_order):
         item = config.sources[name]
         root = _place(item.path, home, config.agent)
-        if name in ("memory", "wiki") and _is_below(root, home):
+        if create and name in ("memory", "wiki") and _is_below(root, home):
             _create(root, name, problems)
         exclude = (*config.index.exclude, *item.exclude)
         _check(name, exclude, problems)

@@ -59,6 +59,17 @@ def test_marks_get_the_private_parts_of_the_old_note_back() -> None:
         compose("New <private id=1/>.", None, None, NOW)
 
 
+def test_a_mark_among_header_values_is_refused() -> None:
+    old = "---\ndescription: <private>x</private>\n---\nOld.\n"
+    headers: list[dict[str, Json]] = [
+        {"a": "<private id=1/>"},
+        {"a": [{"b": "see <private id=1/>"}]},
+    ]
+    for header in headers:
+        with pytest.raises(RefusedError, match="memory_edit"):
+            compose("New.", header, old, NOW)
+
+
 _TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=20)
 _VALUE = st.one_of(st.none(), _TEXT, st.integers(-9, 9), st.booleans())
 

@@ -10,7 +10,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from memory_mcp.core import frontmatter
-from memory_mcp.core.edit import EditRequest, append, apply, header_state, replace_text
+from memory_mcp.core.edit import EditRequest, append, apply, replace_text
+from memory_mcp.core.edit_check import header_state
 from memory_mcp.core.errors import InputError, MemoryMcpError, NotFoundError, RefusedError
 from memory_mcp.core.private import hide
 
@@ -239,7 +240,7 @@ def test_new_text_must_not_swallow_what_follows() -> None:
 
 def test_a_heading_that_then_stands_twice_is_a_warning() -> None:
     done = apply(EditRequest(heading="Setup", content="- x\n\n## Use\n\ny"), SECTIONS)
-    assert done.warnings == ('The note now has the heading "Use" twice.',)
+    assert done.warnings[0] == 'The note now has the heading "Use" twice.'
 
 
 SECRET = "---\ntitle: T\n---\n# A\n\nOpen. <private>code 7712</private> End.\n\n"

@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 
 from memory_mcp.core.errors import RefusedError
 from memory_mcp.core.frontmatter import change, compose, load, split, split_and_load
+from memory_mcp.core.note import Json
+from memory_mcp.core.yaml_writer import inline
 
 
 def values(header: str) -> dict[str, Any]:
@@ -38,7 +40,6 @@ def bomb(levels: int) -> str:
         "---\nA bare sentence\n---\nbody\n",
         "---\n42\n---\nbody\n",
         "---\n# only a comment\n---\nbody\n",
-        "---\n---\nbody\n",
         "\n---\ntitle: too late\n---\n",
         " ---\ntitle: indented\n---\n",
         '---\n\nSaid in passing: "unclosed\n- and so on: no: header\n---\nbody\n'.replace(
@@ -211,7 +212,7 @@ def test_only_the_bytes_of_the_value_change() -> None:
 def test_a_block_list_stays_one() -> None:
     text = "---\ntags:\n    - a\n    - b\n\n# note\nlast: 1\n---\n"
     changed = change(text, {"tags": ["a", "c d"]})
-    assert changed == "---\ntags:\n  - a\n  - c d\n\n# note\nlast: 1\n---\n"
+    assert changed == "---\ntags:\n    - a\n    - c d\n\n# note\nlast: 1\n---\n"
 
 
 def test_the_blank_line_behind_a_literal_block_stays() -> None:
@@ -423,3 +424,72 @@ def test_a_change_is_exactly_the_difference_asked_for(
         if key not in load(entry).values and (wanted or entry.strip()):
             at = changed.index(entry, at) + len(entry)
     assert changed.index(before.body, at) >= 0
+
+
+@pytest.mark.parametrize(
+    ("header", "values", "expected"),
+    [
+        ("tags: x # mine\n", {"tags": ["a", "b"]}, "tags: [a, b] # mine\n"),
+        ("alias: # other names\n", {"alias": "q"}, "alias: q # other names\n"),
+        ("t: >- # folded\n  a\n  b\n", {"t": "c"}, "t: c # folded\n"),
+        ("k: [a,\n  b, # inner\n  c] # end\n", {"k": 1}, "# inner\n# end\nk: 1\n"),
+        ("k:\n  - a # one\n  # two\n", {"k": "v"}, "k: v # one\n  # two\n"),
+    ],
+)
+def test_comments_outlive_the_value_they_stand_beside(
+    header: str, values: dict[str, Json], expected: str
+) -> None:
+    assert change(f"---\n{header}z: 1\n---\n", values) == f"---\n{expected}z: 1\n---\n"
+
+
+def test_items_of_a_list_that_stay_keep_their_bytes() -> None:
+    text = "---\nlinks:\n- to: 'memory/a'  # why\n  relation: r\n# between\n- memory/b\n---\n"
+    first: Json = {"to": "memory/a", "relation": "r"}
+    added = change(text, {"links": [first, "memory/b", {"to": "memory/c"}]})
+    assert added == text.replace("- memory/b\n", "- memory/b\n- {to: memory/c}\n")
+    assert change(text, {"links": [first]}) == text.replace("- memory/b\n", "")
+    assert change(text, {"links": ["memory/n", first, "memory/b"]}) == text.replace(
+        "links:\n", "links:\n- memory/n\n"
+    )
+
+
+_ITEM = st.one_of(st.sampled_from(["a", "b", "c d", "#e", "- f", ""]), st.integers(0, 3))
+
+
+@given(
+    st.lists(_ITEM, min_size=1, max_size=5),
+    st.lists(_ITEM, min_size=1, max_size=5),
+    st.sampled_from(["", "  ", "    "]),
+    st.booleans(),
+)
+def test_any_list_becomes_any_other(
+    old: list[Json], new: list[Json], indent: str, last: bool
+) -> None:
+    items = "".join(f"{indent}- {inline(item)} # {n}\n" for n, item in enumerate(old))
+    text = f"---\nk:\n{items}{'' if last else 'z: 1  # mine'}\n---\nbody\n"
+    changed = change(text, {"k": new})
+    assert split_and_load(changed)[1].values["k"] == new
+    for n, item in enumerate(old):
+        if old.count(item) == new.count(item) == 1 and not set(map(str, old)) - {str(item)}:
+            assert f"# {n}\n" in changed
+    assert last or "z: 1  # mine\n" in changed
+
+
+def test_the_only_key_may_be_exchanged_for_another() -> None:
+    assert change("---\na: 1\n---\nb\n", {"a": None, "c": 2}) == "---\nc: 2\n---\nb\n"
+
+
+def test_a_header_that_is_emptied_makes_no_header_of_what_follows() -> None:
+    text = "---\na: 1\n---\n---\nb: 2\n---\nbody\n"
+    changed = change(text, {"a": None})
+    assert changed == "---\n---\n---\nb: 2\n---\nbody\n"
+    assert split_and_load(changed)[0].body == "---\nb: 2\n---\nbody\n"
+    left = change("---\n# note\na: 1\n---\nbody\n", {"a": None})
+    assert left == "---\n# note\n---\nbody\n"
+
+
+@pytest.mark.parametrize("text", ["---\n---\nbody\n", "---\n \n\n--- \nbody\n"])
+def test_two_rules_with_nothing_between_are_an_empty_header(text: str) -> None:
+    parts, loaded = split_and_load(text)
+    assert (parts.body, loaded.values, loaded.state) == ("body\n", {}, "good")
+    assert split_and_load("---\n...\nbody\n")[0].header is None

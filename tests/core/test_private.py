@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_mcp.core.errors import RefusedError
-from memory_mcp.core.private import hide, reveal, strip
+from memory_mcp.core.private import hide, is_open, reveal, strip
 
 PIECES = st.sampled_from(
     [
@@ -81,3 +81,8 @@ def test_stripped_text_has_as_many_lines_and_no_private_part(text: str) -> None:
     clean = strip(text)
     assert clean.count("\n") == text.count("\n")
     assert "<private>" not in clean.lower()
+
+
+@given(TEXTS)
+def test_a_text_is_open_where_what_is_added_would_be_private(text: str) -> None:
+    assert is_open(text) == ("word" not in strip(f"{text} word"))

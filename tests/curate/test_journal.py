@@ -98,6 +98,39 @@ def test_a_large_journal_is_rewritten_without_losing_open_jobs(tmp_path: Path) -
     assert other.records()[0].request == {"content": "text"}
 
 
+def test_texts_of_failed_jobs_outlive_the_rewriting(tmp_path: Path) -> None:
+    journal = Journal(tmp_path)
+    queue(journal, "lost", "the only copy")
+    journal.append("lost", status="failed", error="why", finished=AT)
+    size = journal_module._MAX_BYTES // (KEEP + 1) + 1
+    for number in range(KEEP + 1):
+        queue(journal, f"job-{number}", "x" * size)
+        journal.append(f"job-{number}", status="done", finished=AT)
+    journal.compact()
+    first = Journal(tmp_path).records()[0]
+    assert (first.job.job_id, first.request) == ("lost", {"content": "the only copy"})
+
+
+def test_a_line_that_is_nested_without_end_is_skipped(tmp_path: Path) -> None:
+    journal = Journal(tmp_path)
+    queue(journal, "a")
+    with (tmp_path / "journal.jsonl").open("ab") as file:
+        file.write(b"[" * 100_000 + b"\n")
+    queue(journal, "b")
+    assert [record.job.job_id for record in Journal(tmp_path).records()] == ["a", "b"]
+
+
+def test_a_job_that_the_file_does_not_know_is_written_again_or_refused(tmp_path: Path) -> None:
+    journal = Journal(tmp_path)
+    queue(journal, "a", "words")
+    (known,) = journal.records()
+    (tmp_path / "journal.jsonl").unlink()
+    with pytest.raises(StorageError, match="damaged"):
+        journal.append("a", status="running")
+    assert journal.append("a", known, status="running").request == {"content": "words"}
+    assert [record.job.status for record in Journal(tmp_path).records()] == ["running"]
+
+
 def test_a_disk_that_refuses_is_told_as_such(tmp_path: Path) -> None:
     (tmp_path / "jobs").write_text("a file", encoding="utf-8")
     with pytest.raises(StorageError, match="jobs"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import anyio
 import pytest
 
 from memory_mcp.core.errors import InputError, NotFoundError
@@ -189,10 +190,10 @@ async def test_a_job_that_was_cut_off_is_done_again_under_the_same_name(
         assert len(list(there.file("memory/x").parent.glob("*.md"))) == 1
 
 
-async def test_a_job_that_was_cut_off_twice_fails_with_a_reason(tmp_path: Path) -> None:
+async def test_a_job_that_is_cut_off_each_time_fails_with_a_reason(tmp_path: Path) -> None:
     async with world(tmp_path) as there:
         job = await there.jobs.save("The well is deep.")
-        Journal(there.home / ".state" / "jobs").append(job.job_id, status="running", tries=2)
+        Journal(there.home / ".state" / "jobs").append(job.job_id, status="running", tries=5)
         other = await there.jobs.save("The lake is cold.")
         there.tasks.start_soon(there.jobs.run)
         done = await finished(there, job.job_id, other.job_id)
@@ -209,19 +210,63 @@ async def test_a_name_that_is_taken_is_never_written_over(tmp_path: Path) -> Non
         assert there.text("memory/the-well") == "Mine, not indexed yet.\n"
 
 
-async def test_a_job_that_fails_says_why_and_the_next_goes_on(tmp_path: Path) -> None:
+async def test_a_job_whose_disk_refuses_waits_and_says_why(tmp_path: Path) -> None:
     async with world(tmp_path) as there:
-        there.tasks.start_soon(there.jobs.run)
         folder = there.file("memory/x").parent
         folder.rename(there.home / "elsewhere")
         folder.write_text("in the way", encoding="utf-8")
-        (failed,) = await saved(there, "First.")
-        assert failed.status == "failed"
-        assert failed.error
+        job = await there.jobs.save("First.")
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(there.jobs.run)
+            with anyio.fail_after(8):
+                while not there.jobs.list(job.job_id)[0].error:
+                    await there.jobs.finished(job.job_id, 0.05)
+            tasks.cancel_scope.cancel()
+        (waiting,) = there.jobs.list(job.job_id)
+        assert waiting.status == "queued"
+        assert "waits" in (waiting.error or "")
         folder.unlink()
         (there.home / "elsewhere").rename(folder)
-        (done,) = await saved(there, "Second.")
-        assert done.changed == ("memory/second",)
+        there.tasks.start_soon(there.jobs.run)
+        (done,) = await finished(there, job.job_id)
+        assert (done.changed, done.error) == (("memory/first",), None)
+
+
+async def test_what_differs_in_a_sign_is_news(tmp_path: Path) -> None:
+    pairs = [
+        ("The pond has 4 degrees.", "The pond has -4 degrees."),
+        ("Gate: \u2705", "Gate: \u274c"),
+        ("Rope costs \u00a320.", "Rope costs $20."),
+        ("Call it with -v.", "Call it with -V."),
+        ("Read <https://a.example/x>.", "Read <https://b.example/x>."),
+        ("Is the mill shut?", "Is the mill shut!"),
+    ]
+    async with world(tmp_path) as there:
+        there.tasks.start_soon(there.jobs.run)
+        jobs = await saved(there, *(text for pair in pairs for text in pair))
+        assert len({job.changed for job in jobs}) == 2 * len(pairs)
+        assert all(job.changed for job in jobs)
+
+
+async def test_a_name_that_anything_has_is_not_used(tmp_path: Path) -> None:
+    async with world(tmp_path) as there:
+        there.file("memory/the-loft").symlink_to(tmp_path / "nowhere")
+        there.file("memory/the-attic").mkdir()
+        there.tasks.start_soon(there.jobs.run)
+        jobs = await saved(there, "The loft", "The attic")
+        assert [job.changed for job in jobs] == [("memory/the-loft-2",), ("memory/the-attic-2",)]
+
+
+async def test_a_journal_that_is_lost_while_a_job_runs_costs_no_text(tmp_path: Path) -> None:
+    async with world(tmp_path) as there:
+        job = await there.jobs.save("The mill turns.")
+        journal = Journal(there.home / ".state" / "jobs")
+        (record,) = journal.records()
+        (there.home / ".state" / "jobs" / "journal.jsonl").unlink()
+        journal.append(job.job_id, record, status="running", tries=1)
+        there.tasks.start_soon(there.jobs.run)
+        (done,) = await finished(there, job.job_id)
+        assert done.changed == ("memory/the-mill-turns",)
 
 
 async def test_in_read_only_mode_queued_jobs_wait(tmp_path: Path) -> None:

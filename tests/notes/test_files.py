@@ -24,6 +24,7 @@ from memory_mcp.core.errors import (
 from memory_mcp.notes import files
 from memory_mcp.notes.files import Written, read
 from memory_mcp.notes.history import History
+from memory_mcp.notes.reading import LARGEST
 from memory_mcp.notes.scan import scan
 from memory_mcp.notes.sources import Source
 from tests.notes.build import NOW, history_at, leftovers, source_at, write
@@ -267,14 +268,14 @@ def test_a_file_that_is_too_large_is_refused_with_the_number(
     source: Source, history: History
 ) -> None:
     path = write(source, "a.md", "")
-    os.truncate(path, files.LARGEST)
-    assert len(read(source, "a").data) == files.LARGEST
-    os.truncate(path, files.LARGEST + 1)
+    os.truncate(path, LARGEST)
+    assert len(read(source, "a").data) == LARGEST
+    os.truncate(path, LARGEST + 1)
     with pytest.raises(RefusedError, match="16,777,216"):
         read(source, "a")
     for name in ("a", "b"):
         with pytest.raises(RefusedError, match="16,777,216"):
-            put(source, name, bytes(files.LARGEST + 1), history)
+            put(source, name, bytes(LARGEST + 1), history)
     assert [entry.name for entry in source.root.iterdir()] == ["a.md"]
 
 
