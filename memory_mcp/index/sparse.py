@@ -25,6 +25,8 @@ Floats = npt.NDArray[np.float64]
 Slots = npt.NDArray[np.int32]
 
 K1, B = 1.2, 0.75  # Lucene's; on our questions they hardly matter
+_COUNT_BITS = 16  # of a posting, which is slot << 16 | tf: one number takes half the time of two
+_MOST = (1 << _COUNT_BITS) - 1
 COMPACT_FROM = 1000  # dead documents before their postings are worth rewriting (122 ms at 10,000)
 
 
@@ -62,10 +64,9 @@ class WordIndex(BM25Okapi, Generic[Key]):  # type: ignore[misc]  # rank_bm25 has
     def _empty(self) -> None:
         self._ids: dict[str, int] = {}
         self._terms: list[str] = []
-        self._df = array("l")
-        self._slots: list[array[int]] = []
-        self._counts: list[array[int]] = []
-        self._documents: list[array[int] | None] = []
+        self._posts: list[array[int]] = []
+        self._gone: dict[int, int] = {}
+        self._documents: list[tuple[array[int], array[int]] | None] = []
         self._lengths = array("l")
         self._keys: list[Key | None] = []
         self._slot_of: dict[Key, int] = {}
@@ -106,18 +107,13 @@ class WordIndex(BM25Okapi, Generic[Key]):  # type: ignore[misc]  # rank_bm25 has
         """Put a document (term -> how often) under a key, in place of what was there."""
         self.remove(key)
         slot = len(self._keys)
-        pairs = array("l")
-        for term, count in counts.items():
-            number = self._ids.get(term)
-            if number is None:
-                number = self._new_term(term)
-            self._df[number] += 1
-            self._slots[number].append(slot)
-            self._counts[number].append(count)
-            pairs.append(number)
-            pairs.append(count)
-        length = sum(pairs[1::2])
-        self._documents.append(pairs)
+        ids, posts, place = self._ids, self._posts, slot << _COUNT_BITS
+        numbers = array("i", [ids[t] if t in ids else self._new_term(t) for t in counts])
+        times = array("i", [min(count, _MOST) for count in counts.values()])
+        for number, count in zip(numbers, times, strict=True):
+            posts[number].append(place | count)
+        length = sum(times)
+        self._documents.append((numbers, times))
         self._lengths.append(length)
         self._keys.append(key)
         self._slot_of[key] = slot
@@ -126,9 +122,7 @@ class WordIndex(BM25Okapi, Generic[Key]):  # type: ignore[misc]  # rank_bm25 has
     def _new_term(self, term: str) -> int:
         number = self._ids[term] = len(self._terms)
         self._terms.append(term)
-        self._df.append(0)
-        self._slots.append(array("i"))
-        self._counts.append(array("i"))
+        self._posts.append(array("q"))
         return number
 
     def remove(self, key: Key) -> None:
@@ -136,8 +130,9 @@ class WordIndex(BM25Okapi, Generic[Key]):  # type: ignore[misc]  # rank_bm25 has
         slot = self._slot_of.pop(key, None)
         if slot is None:
             return
-        for number in (self._documents[slot] or ())[::2]:
-            self._df[number] -= 1
+        document = self._documents[slot]
+        for number in document[0] if document is not None else ():
+            self._gone[number] = self._gone.get(number, 0) + 1
         self._total -= self._lengths[slot]
         self._documents[slot], self._keys[slot] = None, None
         self._dead += 1
@@ -153,31 +148,35 @@ class WordIndex(BM25Okapi, Generic[Key]):  # type: ignore[misc]  # rank_bm25 has
     def frequencies(self, key: Key) -> dict[str, int]:
         """The terms of a document and how often each is in it; empty where there is none."""
         slot = self._slot_of.get(key)
-        pairs = self._documents[slot] if slot is not None else None
-        if pairs is None:
+        document = self._documents[slot] if slot is not None else None
+        if document is None:
             return {}
-        return {self._terms[n]: count for n, count in zip(pairs[::2], pairs[1::2], strict=True)}
+        return {self._terms[n]: count for n, count in zip(*document, strict=True)}
 
     def df(self, forms: Forms) -> int:
         """How many live documents hold any of the forms."""
         known = [number for form in set(forms) if (number := self._ids.get(form)) is not None]
         if len(known) == 1:
-            return self._df[known[0]]
+            return self._df(known[0])
         return len(self._postings(forms)[0]) if known else 0
+
+    def _df(self, number: int) -> int:
+        return len(self._posts[number]) - self._gone.get(number, 0)
 
     def _postings(self, forms: Forms) -> tuple[Slots, Floats]:
         """Live slots, each once, and the summed tf."""
         known = [number for form in set(forms) if (number := self._ids.get(form)) is not None]
         if not known:
             return np.empty(0, np.int32), np.empty(0, np.float64)
-        slots = np.concatenate([np.array(self._slots[n], np.int32) for n in known])
-        counts = np.concatenate([np.array(self._counts[n], np.float64) for n in known])
+        posts = np.concatenate([np.array(self._posts[n], np.int64) for n in known])
+        slots: Slots = (posts >> _COUNT_BITS).astype(np.int32)
+        counts: Floats = (posts & _MOST).astype(np.float64)
         if self._dead:
             live = self._live()[slots]
             slots, counts = slots[live], counts[live]
         if len(known) > 1:
             slots, where = np.unique(slots, return_inverse=True)
-            counts = np.bincount(where, counts, len(slots))
+            return slots, np.bincount(where, counts, len(slots)).astype(np.float64)
         return slots, counts
 
     def _live(self) -> npt.NDArray[np.bool_]:
@@ -248,7 +247,8 @@ class WordIndex(BM25Okapi, Generic[Key]):  # type: ignore[misc]  # rank_bm25 has
         idf = math.log(size - df + 0.5) - math.log(df + 0.5)
         if idf >= 0:
             return idf
-        each = [math.log(size - n + 0.5) - math.log(n + 0.5) for n in self._df if n]
+        frequencies = map(self._df, range(len(self._terms)))
+        each = [math.log(size - n + 0.5) - math.log(n + 0.5) for n in frequencies if n]
         return float(self.epsilon * sum(each) / len(each))
 
 
