@@ -43,13 +43,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = sys.argv[1:] if arguments is None else list(arguments)
     flags = stdio_flags(words)
     if flags is None:
+        from memory_mcp.cli.main import leave
         from memory_mcp.cli.main import run as run_command
 
-        return run_command(words)
+        code = run_command(words)
+        return leave(code) if arguments is None else code
     if "serve" not in words and sys.stdin is not None and sys.stdin.isatty():
         from memory_mcp.cli.welcome import explain
 
-        return explain()
+        return explain(flags)
     from memory_mcp.server.stdio import run as run_stdio
 
     return run_stdio(flags)

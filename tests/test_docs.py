@@ -14,6 +14,7 @@ import pytest
 import yaml
 
 from memory_mcp.cli.config import flatten
+from memory_mcp.cli.ending import INTERRUPTED
 from memory_mcp.cli.home import TEMPLATE
 from memory_mcp.cli.main import cli
 from memory_mcp.core.config import Config, SourceSettings
@@ -159,3 +160,54 @@ def test_the_settings_that_init_writes_are_all_commented_out() -> None:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_pages_name_no_made_up_address(page: Path) -> None:
     assert not re.findall(r"https?://(?!127\.0\.0\.1|localhost)\S+", read(page))
+
+
+def rows_of_commands() -> dict[str, str]:
+    """Command → its row in the list of commands."""
+    rows = re.findall(r"^\| `memory-mcp ([^`]+)`(.*)\|$", read(ROOT / "docs" / "cli.md"), re.M)
+    return {
+        " ".join(w for w in line.split() if not PLACEHOLDER.fullmatch(w)): t for line, t in rows
+    }
+
+
+@pytest.mark.parametrize("name", sorted(cli.commands))
+def test_the_list_of_commands_has_every_option(name: str) -> None:
+    command = cli.commands[name]
+    if isinstance(command, click.Group) or name == "serve":
+        return
+    row = rows_of_commands()[name]
+    options = {option for item in command.params for option in item.opts if option[:2] == "--"}
+    for option in options - {"--json", "--content"}:
+        assert f"`{option}`" in row, f"{name} has {option}"
+
+
+def test_the_flags_of_all_commands_are_documented() -> None:
+    page = read(ROOT / "docs" / "cli.md")
+    for option in (option for item in cli.params for option in item.opts):
+        assert option == "--version" or f"`{option}" in page
+
+
+def test_the_exit_codes_are_documented() -> None:
+    codes = next(
+        line for line in read(ROOT / "docs" / "cli.md").splitlines() if "Exit codes" in line
+    )
+    for code in (0, 1, 2, INTERRUPTED):
+        assert f" {code} " in codes
+
+
+def test_the_layout_in_the_architecture_is_the_layout() -> None:
+    tree = next(text for _, text in blocks(ROOT / "docs" / "architecture.md") if "app.py" in text)
+    for line in tree.splitlines():
+        name = line.split()[0]
+        place = ROOT / ("memory_mcp" if line.startswith(" ") else "") / name
+        assert place.is_dir() if name.endswith("/") else place.is_file(), name
+    floors = {path.name for path in (ROOT / "memory_mcp").iterdir() if path.is_dir()}
+    for floor in floors - {"__pycache__", "prompts", "examples"}:
+        assert f"  {floor}/ " in tree, f"the layout lacks {floor}"
+    for folder in re.findall(r"\b([a-z]+)/ ", tree.partition("tests/")[2].partition("\n")[0]):
+        assert list((ROOT / "tests" / folder).glob("test_*.py")), f"tests/{folder} is empty"
+
+
+def blocks(page: Path) -> list[tuple[str, str]]:
+    """(language, text) of the fenced blocks of a page."""
+    return [(found[1], found[2]) for found in FENCE.finditer(read(page))]

@@ -3,39 +3,39 @@
 from __future__ import annotations
 
 import json
-import os
 import shlex
-import shutil
-import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
-SCRIPT = "memory-mcp.exe" if os.name == "nt" else "memory-mcp"
+from memory_mcp.cli.installation import installation
 
 
 def start_command() -> tuple[str, ...]:
-    """What starts this installation: the script beside this Python, else the module."""
-    beside = Path(sys.executable).parent / SCRIPT
-    if beside.is_file():
-        return (str(beside),)
-    called = Path(sys.argv[0])
-    if called.name == SCRIPT and (found := shutil.which(str(called))):
-        return (str(Path(found).absolute()),)
-    return (sys.executable, "-m", "memory_mcp")
+    """What starts this installation."""
+    return installation().command
 
 
-def client_lines(home: Path | None = None) -> list[str]:
-    """What to enter into the usual clients; `home` only where it is not the default one."""
-    command = start_command()
+def server_entry(home: Path | None = None, arguments: Sequence[str] = ()) -> dict[str, Any]:
+    """The entry of an MCP client: command, arguments, environment. `arguments` are our flags;
+    `home` is named only where it is not the default one."""
+    program, *words = start_command()
     environment = {} if home is None or home == default_home() else {"MEMORY_MCP_HOME": str(home)}
-    settings = {
-        "mcpServers": {
-            "memory": {"command": command[0], "args": list(command[1:]), "env": environment}
-        }
-    }
-    flags = [part for key, value in environment.items() for part in ("-e", f"{key}={value}")]
-    codex = [part for key, value in environment.items() for part in ("--env", f"{key}={value}")]
+    return {"command": program, "args": [*words, *arguments], "env": environment}
+
+
+def client_lines(home: Path | None = None, arguments: Sequence[str] = ()) -> list[str]:
+    """What to enter into the usual clients, so that they start with this home and these flags."""
+    entry = server_entry(home, arguments)
+    command = [entry["command"], *entry["args"]]
+    settings = {"mcpServers": {"memory": entry}}
+    variables = [f"{key}={value}" for key, value in entry["env"].items()]
+    flags = [part for variable in variables for part in ("-e", variable)]
+    codex = [part for variable in variables for part in ("--env", variable)]
+    remark = installation().remark
     desktop = json.dumps(settings, ensure_ascii=False)
     return [
+        *([remark, ""] if remark else []),
         "Claude Code, in a shell:",
         "  "
         + shlex.join(["claude", "mcp", "add", "memory", "-s", "user", *flags, "--", *command]),

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import click
 
 from memory_mcp.cli import render
 from memory_mcp.core.config import Config
+from memory_mcp.core.errors import NotFoundError
 from memory_mcp.settings import Loaded, load
 
 
@@ -47,6 +50,44 @@ class Setup:
         for warning in loaded.warnings:
             render.remark(str(warning))
         return loaded.config
+
+    def existing(self) -> Config:
+        """The settings of a home that is there: for commands that must not make one.
+
+        Raises NotFoundError where there is none."""
+        config = self.config()
+        if not Path(config.home).is_dir():
+            raise NotFoundError(no_memory(config.home))
+        return config
+
+    def for_clients(self, loaded: Loaded) -> list[str]:
+        """The flags a client has to give to get what this command has: those that were given,
+        and what the environment says, which a client does not have. The home goes its own way."""
+        config = loaded.config
+        flags = {name: value for name, value in self.flags.items() if name != "home"}
+        values = {
+            "agent": ("agent", config.agent),
+            "read_only": ("writing.read_only", config.writing.read_only),
+            "tools": ("tools", ",".join(config.tools)),
+        }
+        for name, (key, value) in values.items():
+            if value and loaded.origins.get(key, "").startswith("MEMORY_MCP_"):
+                flags.setdefault(name, value)
+        return words_of(flags)
+
+
+def words_of(flags: Mapping[str, object]) -> list[str]:
+    """Flags by the names of the settings, as words of a command line."""
+    words: list[str] = []
+    for name, value in flags.items():
+        flag = f"--{name.replace('_', '-')}"
+        words += [flag] if value is True else [flag, str(value)]
+    return words
+
+
+def no_memory(home: str) -> str:
+    """What is said where there is no home."""
+    return f"there is no memory at {home}; memory-mcp init makes it"
 
 
 pass_setup = click.make_pass_decorator(Setup)

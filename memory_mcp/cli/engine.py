@@ -20,7 +20,7 @@ WRONG_USAGE = 2
 )
 @pass_setup
 def serve(setup: Setup, transport: str) -> int:
-    """Speak MCP; without a command and arguments memory-mcp does the same on stdio."""
+    """Speak MCP, as memory-mcp does without a command."""
     if transport != "stdio":
         render.failure(
             f"--transport {transport} is not in this version: start it with --transport stdio,"
@@ -34,7 +34,7 @@ def serve(setup: Setup, transport: str) -> int:
 
 @click.group()
 def engine() -> None:
-    """A process that all clients share (not in this version: each client runs its own)."""
+    """A process that all clients share; not in this version."""
 
 
 @engine.command("stop")

@@ -18,7 +18,7 @@ from memory_mcp.core.errors import StorageError
 @click.command()
 @click.option("--keep", is_flag=True, help="Leave the folder there afterwards.")
 def demo(keep: bool) -> None:
-    """Show the memory at work, in a temporary folder and through a real MCP client."""
+    """Show the memory at work, in a temporary folder."""
     from memory_mcp.cli.demo import tour  # brings the MCP client, half a second of imports
 
     place = Path(tempfile.mkdtemp(prefix="memory-mcp-demo-"))

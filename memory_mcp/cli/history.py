@@ -8,7 +8,8 @@ import click
 
 from memory_mcp.cli import render
 from memory_mcp.cli.context import Setup, as_json, pass_setup
-from memory_mcp.cli.running import WORDS, with_memory
+from memory_mcp.cli.running import with_memory
+from memory_mcp.cli.wording import when
 from memory_mcp.core.config import Config
 from memory_mcp.core.errors import AmbiguousError, NotFoundError
 from memory_mcp.core.reference import join, split
@@ -21,7 +22,7 @@ from memory_mcp.notes.history import History
 @pass_setup
 def history(setup: Setup, reference: str, json_: bool) -> None:
     """The kept versions of a note, the newest first."""
-    config = setup.config()
+    config = setup.existing()
     kept = History(Path(config.home) / ".history")
     full = kept_reference(config, kept, reference)
     versions = kept.versions(full)
@@ -36,10 +37,8 @@ def history(setup: Setup, reference: str, json_: bool) -> None:
         raise NotFoundError(f"{full} has no old versions: no tool has replaced or deleted it")
     render.table(
         ["revision", "kept", "bytes"],
-        [
-            [item.revision, f"{item.at.astimezone():%Y-%m-%d %H:%M:%S}", str(item.size)]
-            for item in versions
-        ],
+        [[item.revision, when(item.at), str(item.size)] for item in versions],
+        whole=("revision", "kept"),
     )
 
 
@@ -50,10 +49,10 @@ def history(setup: Setup, reference: str, json_: bool) -> None:
 @pass_setup
 def restore(setup: Setup, reference: str, revision: str | None, json_: bool) -> None:
     """Bring a kept version back: the newest, or REVISION. What it replaces is kept, too."""
-    config = setup.config()
+    config = setup.existing()
     kept = History(Path(config.home) / ".history")
     full = kept_reference(config, kept, reference)
-    result = with_memory(config, lambda app: app.writer.restore(full, revision), WORDS)
+    result = with_memory(config, lambda app: app.writer.restore(full, revision), None)
     if json_:
         render.as_json(
             {

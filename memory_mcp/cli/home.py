@@ -7,9 +7,11 @@ from pathlib import Path
 import click
 
 from memory_mcp.cli import render
-from memory_mcp.cli.clients import client_lines
-from memory_mcp.cli.context import Setup, pass_setup
+from memory_mcp.cli.clients import client_lines, server_entry
+from memory_mcp.cli.context import Setup, as_json, pass_setup
+from memory_mcp.cli.installation import installation
 from memory_mcp.core.errors import StorageError
+from memory_mcp.notes.failure import plain_reason
 from memory_mcp.notes.sources import open_sources
 
 TEMPLATE = """\
@@ -36,26 +38,41 @@ TEMPLATE = """\
 
 
 @click.command()
+@as_json
 @pass_setup
-def init(setup: Setup) -> None:
-    """Make the home: folders, and a config.yml with everything commented out."""
-    config = setup.config()
-    home = Path(config.home)
+def init(setup: Setup, json_: bool) -> None:
+    """Make the home, and print the lines for clients."""
+    loaded = setup.load()
+    for warning in loaded.warnings:
+        render.remark(warning)
+    home = Path(loaded.config.home)
     try:
         home.mkdir(mode=0o700, parents=True, exist_ok=True)
         fresh = _write_once(home / "config.yml")
     except OSError as error:
         raise StorageError(
-            f"cannot make the home {home}: {error.strerror or error}; choose another folder with"
+            f"cannot make the home {home}: {plain_reason(error)}; or choose another folder with"
             " --home or MEMORY_MCP_HOME"
         ) from error
-    sources = open_sources(config)
+    sources = open_sources(loaded.config)
+    flags = setup.for_clients(loaded)
+    if json_:
+        render.as_json(
+            {
+                "home": str(home),
+                "config_written": fresh,
+                "sources": {source.name: str(source.root) for source in sources},
+                "server": server_entry(home, flags),
+                "remark": installation().remark,
+            }
+        )
+        return
     render.strong(f"The home is {home}")
     render.line(f"  config.yml  {'written' if fresh else 'was there, left as it is'}")
     for source in sources:
         render.line(f"  {source.name:<10}  {source.root}")
     render.line()
-    for text in client_lines(home):
+    for text in client_lines(home, flags):
         render.line(text)
 
 

@@ -10,13 +10,19 @@ import click
 
 from memory_mcp.cli import render
 from memory_mcp.cli.context import Setup, as_json, pass_setup
-from memory_mcp.cli.running import WORDS, with_memory
-from memory_mcp.core.errors import InputError, NotFoundError
+from memory_mcp.cli.running import BRIEFLY, WORDS, with_memory
+from memory_mcp.core.config import Config
+from memory_mcp.core.errors import InputError, NotFoundError, RefusedError, SlugError
 from memory_mcp.core.note import Json, Passage
+from memory_mcp.core.reference import join, split
+from memory_mcp.core.slug import RULE, check_slug, shown
 
 if TYPE_CHECKING:
     from memory_mcp.app import App
     from memory_mcp.search.read import Reading
+
+INBOX = "memory"
+"""The source that is written to."""
 
 content_option = click.option(
     "--content", metavar="TEXT", help="The text; else it is read from standard input."
@@ -33,7 +39,7 @@ revision_option = click.option(
 @pass_setup
 def show(setup: Setup, reference: str, passages: bool, json_: bool) -> None:
     """Print a note as an agent gets it: private parts are left out."""
-    config = setup.config()
+    config = setup.existing()
     if passages:
         pieces = with_memory(config, lambda app: _passages(app, reference), WORDS)
         _show_passages(pieces, json_)
@@ -99,11 +105,12 @@ def write(
     if_revision: str | None,
     json_: bool,
 ) -> None:
-    """Write or replace the inbox note SLUG. A text that is replaced stays in the history."""
-    config, text = setup.config(), given_text(content)
+    """Write or replace an inbox note. A text that is replaced stays in the history."""
+    config = setup.config()
+    slug, text = inbox_slug(config, slug), given_text(content)
     header: dict[str, Json] | None = {"tags": list(tags)} if tags else None
     done = with_memory(
-        config, lambda app: app.writer.write(slug, text, header, expected=if_revision), WORDS
+        config, lambda app: app.writer.write(slug, text, header, expected=if_revision), BRIEFLY
     )
     if json_:
         render.as_json(
@@ -135,8 +142,15 @@ def write(
 @as_json
 @pass_setup
 def delete(setup: Setup, slug: str, if_revision: str | None, json_: bool) -> None:
-    """Delete the inbox note SLUG. Its text stays in the history."""
-    done = with_memory(setup.config(), lambda app: app.writer.delete(slug, if_revision), WORDS)
+    """Delete an inbox note. Its text stays in the history."""
+    config = setup.existing()
+    name = inbox_slug(config, slug)
+    if not is_slug(name):
+        raise NotFoundError(
+            f"there is no inbox note {shown(name)}, since {RULE}; memory-mcp list --source memory"
+            " names them all"
+        )
+    done = with_memory(config, lambda app: app.writer.delete(name, if_revision), None)
     if json_:
         render.as_json(
             {"reference": done.reference, "deleted": done.deleted, "revision": done.revision}
@@ -151,13 +165,15 @@ def delete(setup: Setup, slug: str, if_revision: str | None, json_: bool) -> Non
 @click.command()
 @click.argument("source")
 @click.argument("target")
-@click.option("--relation", default="related", show_default=True, metavar="WORD")
+@click.option(
+    "--relation", default="related", show_default=True, metavar="WORD", help="What it is to it."
+)
 @as_json
 @pass_setup
 def link(setup: Setup, source: str, target: str, relation: str, json_: bool) -> None:
     """Link the inbox note SOURCE to the note TARGET."""
     done = with_memory(
-        setup.config(), lambda app: app.writer.link(source, target, relation), WORDS
+        setup.existing(), lambda app: app.writer.link(source, target, relation), WORDS
     )
     links = [{"to": item.target, "relation": item.relation} for item in done.links]
     if json_:
@@ -166,6 +182,34 @@ def link(setup: Setup, source: str, target: str, relation: str, json_: bool) -> 
     render.line(f"{done.reference}, revision {done.revision}, links to:")
     for item in links:
         render.line(f"  {item['to']} ({item['relation']})")
+
+
+def inbox_slug(config: Config, text: str) -> str:
+    """The slug that a name or a reference such as memory/garden means.
+
+    Raises RefusedError for a note of another source; whether a slug can be one is not looked at.
+    """
+    try:
+        source, path = split(text, config.sources)
+    except InputError:
+        return text  # whoever takes it as a slug says what is wrong
+    if source is None:
+        return text
+    if source != INBOX:
+        raise RefusedError(
+            f"{join(source, path)} is not in the inbox, and only inbox notes are written or"
+            " deleted here; change this file yourself"
+        )
+    return path
+
+
+def is_slug(text: str) -> bool:
+    """Whether an inbox note can have this name."""
+    try:
+        check_slug(text)
+    except SlugError:
+        return False
+    return True
 
 
 def restorable(reference: str, revision: str) -> str:
@@ -177,6 +221,8 @@ def given_text(content: str | None) -> str:
     """The text of `--content`, else all of standard input. Raises InputError if it is no UTF-8."""
     if content is not None:
         return content
+    if sys.stdin is None:
+        raise InputError("standard input is closed; give the text with --content")
     if sys.stdin.isatty():
         render.remark("Type the text; end it with Ctrl-D on a line of its own.")
     data = sys.stdin.buffer.read()

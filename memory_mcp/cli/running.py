@@ -9,17 +9,22 @@ from typing import TYPE_CHECKING, TypeVar
 import anyio
 
 from memory_mcp.cli import render
+from memory_mcp.cli.wording import counted
 from memory_mcp.core.config import Config
 from memory_mcp.core.errors import MemoryMcpError
 from memory_mcp.index.state import IndexState
 
 if TYPE_CHECKING:
     from memory_mcp.app import App
+    from memory_mcp.index.index import Index
 
 Result = TypeVar("Result")
 
-POLL_SECONDS = 0.1
+POLL_SECONDS = 0.05
 """How often the progress bar, and who waits for words, looks at the index."""
+
+PATIENCE_SECONDS = 0.5
+"""What takes no longer needs no progress bar."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +34,8 @@ class Wait:
     seconds: float
     meaning: bool
     """Wait for the vectors too, not only for names and words."""
+    lack: str = "the answer may lack them"
+    """What follows where some notes still wait then."""
 
 
 WORDS = Wait(60.0, meaning=False)
@@ -36,6 +43,9 @@ WORDS = Wait(60.0, meaning=False)
 
 MEANING = Wait(60.0, meaning=True)
 """For a search. A large new folder takes longer; then it answers with what is there."""
+
+BRIEFLY = Wait(2.0, meaning=True, lack="similar ones among them are not named")
+"""For a write, which needs nothing but lists similar notes."""
 
 
 def with_memory(
@@ -54,7 +64,7 @@ async def _act(
     async with open_app(config) as app:
         app.start()
         if wait is not None:
-            await _prepared(app, wait)
+            await prepared(app, wait)
         try:
             result = await act(app)
         except MemoryMcpError as error:
@@ -64,35 +74,52 @@ async def _act(
     return result
 
 
-async def _prepared(app: App, wait: Wait) -> None:
+async def prepared(app: App, wait: Wait) -> None:
     """Wait for the index while a bar shows how far it is; say so where the time was too short."""
     with render.progress("Indexing") as advance, anyio.move_on_after(wait.seconds):
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(_show, app, advance)
+            tasks.start_soon(_show, app, advance, wait)
             if wait.meaning:
                 await app.settled()
             else:
                 await _words(app)
             tasks.cancel_scope.cancel()
-    pending = app.index.state().pending
-    if pending and wait.meaning:
-        render.remark(f"Still indexing: {pending} notes wait, and the answer may lack them.")
+    left = _left(app, wait)
+    if left:
+        waits = "waits" if left == 1 else "wait"
+        render.remark(f"Still indexing: {counted(left, 'note')} {waits}, and {wait.lack}.")
+
+
+def _left(app: App, wait: Wait) -> int:
+    """How many notes wait for what the command waits for."""
+    return app.index.state().pending if wait.meaning else unread(app.index)
+
+
+def unread(index: Index) -> int:
+    """How many files wait to be known by name and words; those that lack only vectors do not
+    count. A folder that was not looked at yet counts as one."""
+    state = index.state()
+    if not state.pending or state.embedder.state in ("off", "failed"):
+        return state.pending  # nothing waits for vectors
+    bare = sum(not entry.embedded for entry in index.entries())
+    scanning = sum(source.state == "scanning" for source in state.sources.values())
+    return max(state.pending - bare, scanning)
 
 
 async def _words(app: App) -> None:
     while True:
-        states = {source.state for source in app.index.state().sources.values()}
-        if not states & {"scanning", "indexing"}:
+        if not unread(app.index):
             return
         await anyio.sleep(POLL_SECONDS)
 
 
-async def _show(app: App, advance: render.Advance) -> None:
+async def _show(app: App, advance: render.Advance, wait: Wait) -> None:
+    await anyio.sleep(PATIENCE_SECONDS)
     most = 0
     while True:
-        pending = app.index.state().pending
-        most = max(most, pending)
-        advance(most - pending, most)
+        left = _left(app, wait)
+        most = max(most, left)
+        advance(most - left, most)
         await anyio.sleep(POLL_SECONDS)
 
 

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import anyio
 import click
 
 from memory_mcp.cli import render
 from memory_mcp.cli.context import Setup, as_json, pass_setup
 from memory_mcp.cli.notes import content_option, given_text
-from memory_mcp.cli.running import POLL_SECONDS, WORDS, with_memory
+from memory_mcp.cli.running import with_memory
+from memory_mcp.cli.wording import for_person, when
 from memory_mcp.core.errors import MemoryMcpError, NotFoundError
 
 if TYPE_CHECKING:
@@ -37,13 +37,9 @@ def save(
 
     async def act(app: App) -> Job:
         job = await app.jobs.save(text, context, source_url)
-        with anyio.move_on_after(FILING_SECONDS):
-            while job.finished is None:
-                await anyio.sleep(POLL_SECONDS)
-                job = app.jobs.list(job.job_id)[0]
-        return job
+        return await app.jobs.finished(job.job_id, FILING_SECONDS)
 
-    job = with_memory(config, act, WORDS)
+    job = with_memory(config, act, None)
     if json_:
         render.as_json(job_json(job))
     elif job.status != "failed":
@@ -58,7 +54,7 @@ def save(
 @pass_setup
 def jobs(setup: Setup, job_id: str | None, json_: bool) -> None:
     """What became of saved facts, the newest first."""
-    found = journal_jobs(Path(setup.config().home), job_id)
+    found = journal_jobs(Path(setup.existing().home), job_id)
     if json_:
         render.as_json({"jobs": [job_json(job) for job in found]})
         return
@@ -66,9 +62,11 @@ def jobs(setup: Setup, job_id: str | None, json_: bool) -> None:
         render.remark("There are no jobs.")
         return
     rows = [
-        [job.job_id, job.status, job.created[:19], job.error or job.outcome or ""] for job in found
+        [job.job_id, job.status, when(job.created), for_person(job.error or job.outcome or "")]
+        for job in found
     ]
-    render.table(["job", "status", "created", "outcome"], rows, clip=True)
+    columns = ["job", "status", "created", "outcome"]
+    render.table(columns, rows, whole=columns[:3])
 
 
 def journal_jobs(home: Path, job_id: str | None) -> Sequence[Job]:

@@ -10,6 +10,7 @@ import click
 from memory_mcp.cli import render
 from memory_mcp.cli.context import Setup, as_json, pass_setup
 from memory_mcp.cli.running import MEANING, WORDS, with_memory
+from memory_mcp.cli.wording import counted
 
 if TYPE_CHECKING:
     from memory_mcp.app import App
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 SHOWN_LINES = 4
 """Lines of a passage that a person sees; --json and `show` have all."""
 
+CUT = ("title", "description")
+"""Columns of a list that are cut to the width of the terminal; a reference never is."""
+
 source_option = click.option(
     "--source", "sources", multiple=True, metavar="NAME", help="Only this source; again for more."
 )
@@ -29,12 +33,22 @@ tag_option = click.option("--tag", metavar="TAG", help="Only with this tag.")
 
 @click.command()
 @click.argument("query")
-@click.option("--limit", type=click.IntRange(1, 50), default=5, show_default=True)
-@click.option("--min-score", type=click.FloatRange(0, 1), default=0, show_default=True)
+@click.option(
+    "--limit", type=click.IntRange(1, 50), default=5, show_default=True, help="Notes at most."
+)
+@click.option(
+    "--min-score",
+    type=click.FloatRange(0, 1),
+    default=0,
+    show_default=True,
+    help="Leave out weaker hits.",
+)
 @source_option
 @prefix_option
 @tag_option
-@click.option("--explain", is_flag=True, help="Show how each rank came about.")
+@click.option(
+    "--explain", is_flag=True, help="Show the steps of each hit, which add up to its rank."
+)
 @as_json
 @pass_setup
 def search(
@@ -56,7 +70,7 @@ def search(
         request = SearchRequest(query, limit, min_score, sources, path_prefix, tag, explain)
         return await app.searcher.search(request)
 
-    result = with_memory(setup.config(), act, MEANING)
+    result = with_memory(setup.existing(), act, MEANING)
     if json_:
         render.as_json(search_json(result))
         return
@@ -114,7 +128,9 @@ def _show(number: int, hit: Hit) -> None:
 @source_option
 @prefix_option
 @tag_option
-@click.option("--limit", type=click.IntRange(1, 1000), default=100, show_default=True)
+@click.option(
+    "--limit", type=click.IntRange(1, 1000), default=100, show_default=True, help="Notes a page."
+)
 @click.option("--cursor", metavar="CURSOR", help="Go on after the page that named it.")
 @as_json
 @pass_setup
@@ -132,7 +148,7 @@ def list_notes(
     async def act(app: App) -> Listing:
         return app.reader.list(sources or "all", tag, path_prefix, limit, cursor)
 
-    listing = with_memory(setup.config(), act, WORDS)
+    listing = with_memory(setup.existing(), act, WORDS)
     if json_:
         render.as_json(_list_json(listing))
         return
@@ -143,9 +159,13 @@ def list_notes(
         [card.reference, (card.updated or card.modified)[:10], card.title, card.description]
         for card in listing.rows
     ]
-    render.table(["note", "updated", "title", "description"], rows, clip=True)
+    render.table(
+        ["note", "updated", "title", "description"], rows, whole=("note", "updated"), clip=CUT
+    )
     if listing.next_cursor:
-        render.remark(f"{listing.total} notes in all; go on with --cursor {listing.next_cursor}")
+        render.remark(
+            f"{counted(listing.total, 'note')} in all; go on with --cursor {listing.next_cursor}"
+        )
 
 
 def _list_json(listing: Listing) -> dict[str, object]:

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Mapping
+
 from memory_mcp.cli import render
-from memory_mcp.cli.clients import start_command
+from memory_mcp.cli.context import words_of
+from memory_mcp.cli.ending import ended
+from memory_mcp.cli.installation import installation
 
 TEXT = """\
 This is the long-term memory that AI agents on your machine share: a folder of Markdown notes
@@ -18,8 +23,13 @@ terminal it has nobody to talk to.
 A client starts it as: {command}"""
 
 
-def explain() -> int:
-    """Say what this is and how it is started; exit code 0."""
-    render.prepare()
-    render.line(TEXT.format(command=" ".join(start_command())))
-    return 0
+def explain(flags: Mapping[str, object]) -> int:
+    """Say what this is and how it is started with these flags; the exit code."""
+    return ended(lambda: _explain(flags))
+
+
+def _explain(flags: Mapping[str, object]) -> None:
+    here = installation()
+    render.line(TEXT.format(command=shlex.join([*here.command, *words_of(flags)])))
+    if here.remark:
+        render.line(here.remark)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -40,7 +41,8 @@ def load(environ: Mapping[str, str], flags: Mapping[str, object]) -> Loaded:
     """Read the settings. A flag overrides the environment, which overrides the file.
 
     `flags` maps dotted keys (or `home`, `agent`, `tools`, `read_only`) to values; None is not
-    given, and so is a null or empty value anywhere. Raises ConfigError with every problem.
+    given, and so is a null, or an empty value of file or environment. Raises ConfigError with
+    every problem.
     """
     command_line = read_flags(flags)
     home, home_origin = _home(environ, command_line)
@@ -50,13 +52,15 @@ def load(environ: Mapping[str, str], flags: Mapping[str, object]) -> Loaded:
     values = merged(levels)
     values["home"] = str(home)
     problems = [problem for level in levels for problem in level.problems]
+    problems += _not_a_folder(home, home_origin)
     config, found = _validated(values, levels)
     problems.extend(found)
     if problems or config is None:
         raise ConfigError(sorted(set(problems), key=lambda problem: problem.key))
     origins = {key: _origin(key, levels) for key in _keys(config.model_dump())}
     origins["home"] = home_origin
-    return Loaded(config, origins, _warnings(file, home / FILE))
+    warnings = (*_warnings(file, home / FILE), *_without_effect(config))
+    return Loaded(config, origins, warnings)
 
 
 def _home(environ: Mapping[str, str], flags: Level) -> tuple[Path, str]:
@@ -70,6 +74,20 @@ def _home(environ: Mapping[str, str], flags: Level) -> tuple[Path, str]:
     if text == "~" or text.startswith("~/"):
         text = (environ.get("HOME") or str(Path.home())) + text[1:]
     return Path(text).expanduser().absolute(), origin
+
+
+def _not_a_folder(home: Path, origin: str) -> list[Problem]:
+    """The problem of a home that is a file, or would have to lie in one."""
+    for place in (home, *home.parents):
+        try:
+            mode = place.stat().st_mode
+        except OSError:
+            continue  # not there, or below a file: the next one tells
+        if stat.S_ISDIR(mode):
+            return []
+        message = f"{place} is a file, and a home is a folder; name another one"
+        return [Problem("home", message, origin)]
+    return []
 
 
 def _validated(
@@ -100,6 +118,12 @@ def _origin(key: str, levels: tuple[Level, ...]) -> str:
         if key in level.origins:
             return level.origins[key]
     return "default"
+
+
+def _without_effect(config: Config) -> tuple[str, ...]:
+    if "curation" not in config.tools:
+        return ()
+    return ("tools: curation has no tools in this version; a client sees those of core",)
 
 
 def _warnings(file: Level, path: Path) -> tuple[str, ...]:

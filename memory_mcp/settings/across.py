@@ -11,11 +11,13 @@ from memory_mcp.core.config import Config, ReasonerChoice
 from memory_mcp.core.errors import Problem
 from memory_mcp.settings.level import Level, place_of
 
+_CORE = "write core, or leave it out"
+
 
 def across(config: Config, levels: Sequence[Level]) -> list[Problem]:
     """The problems between values, each with the place of the key that has to be changed."""
     found = [*_sources(config), *_embedding(config), *_vectors(config), *_reasoner(config)]
-    found += _tokens(config)
+    found += [*_tokens(config), *_tools(config)]
     return [Problem(key, message, place_of(key, levels)) for key, message in found]
 
 
@@ -105,6 +107,14 @@ def _chat_model(key: str, choice: ReasonerChoice) -> Iterator[tuple[str, str]]:
         if not value:
             yield f"{key}.{name}", f"is needed for the provider {choice.provider}"
     yield from _address(f"{key}.base_url", choice.base_url)
+
+
+def _tools(config: Config) -> Iterator[tuple[str, str]]:
+    if not config.tools:
+        yield "tools", f"is empty, so a client would see no tools; {_CORE}"
+    elif "core" not in config.tools:
+        named = ", ".join(config.tools)
+        yield "tools", f"{named} has no tools in this version, so there would be none; {_CORE}"
 
 
 def _tokens(config: Config) -> Iterator[tuple[str, str]]:

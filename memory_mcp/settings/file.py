@@ -41,7 +41,7 @@ def read_file(path: Path) -> Level:
 def _text(path: Path, level: Level) -> str | None:
     try:
         return path.read_bytes().decode("utf-8-sig")
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1

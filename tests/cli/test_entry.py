@@ -10,6 +10,7 @@ from collections.abc import Mapping
 import pytest
 
 from memory_mcp.__main__ import stdio_flags
+from memory_mcp.cli.clients import start_command
 
 
 @pytest.mark.parametrize(
@@ -58,13 +59,19 @@ def test_picking_the_face_imports_nothing_else() -> None:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="needs a pseudo-terminal")
-def test_a_person_at_a_terminal_gets_an_explanation_and_no_hanging_server() -> None:
+@pytest.mark.parametrize("words", [[], ["--agent", "work", "--read-only"]])
+def test_a_person_at_a_terminal_gets_an_explanation_and_no_hanging_server(
+    words: list[str],
+) -> None:
     import pty
 
     ours, theirs = pty.openpty()
     try:
         done = subprocess.run(
-            [sys.executable, "-m", "memory_mcp"], stdin=theirs, capture_output=True, timeout=9
+            [sys.executable, "-m", "memory_mcp", *words],
+            stdin=theirs,
+            capture_output=True,
+            timeout=9,
         )
     finally:
         os.close(ours)
@@ -73,4 +80,5 @@ def test_a_person_at_a_terminal_gets_an_explanation_and_no_hanging_server() -> N
     assert done.returncode == 0
     for part in ("memory-mcp demo", "memory-mcp init", "--help", "A client starts it as: /"):
         assert part in text
+    assert text.rstrip().endswith(" ".join([*start_command(), *words]))
     assert not done.stderr

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 from tests.cli.conftest import Command, note
@@ -153,3 +154,51 @@ def test_a_name_that_leads_out_is_refused(home: Path, command: Command) -> None:
     assert done.code == 1
     assert "a-z" in done.err
     assert not (home / "agents/default/evil.md").exists()
+
+
+def test_a_reference_of_the_inbox_is_as_good_as_a_slug(home: Path, command: Command) -> None:
+    assert command("write", "memory/tea", "--content", "Green.").out.startswith(
+        "Created memory/tea"
+    )
+    gone = command("delete", "memory/tea")
+    assert (gone.code, gone.out.splitlines()[0]) == (0, "Deleted memory/tea.")
+    assert not (home / "agents/default/memory/tea.md").exists()
+
+
+def test_delete_never_proposes_another_note(home: Path, command: Command) -> None:
+    (home / "config.yml").write_text(
+        "embedding: {provider: none}\nsources: {vault: {path: v}}\n", encoding="utf-8"
+    )
+    (home / "v").mkdir()
+    (home / "v/bad.md").write_text("# Bad\n", encoding="utf-8")
+    command("write", "bad", "--content", "Another one.")
+    for name in ("vault/bad", "Bad", "../bad", "bad.md", "wiki/bad"):
+        done = command("delete", name)
+        assert (done.code, done.out) == (1, "")
+        assert "inbox" in done.err
+        assert "id you mean" not in done.err
+    assert (home / "agents/default/memory/bad.md").exists()
+    assert (home / "v/bad.md").exists()
+
+
+def test_errors_speak_of_commands(home: Path, command: Command) -> None:
+    note(home, "wiki/house", "# House\n")
+    for words in (
+        ("show", "memory/none"),
+        ("list", "--cursor", "abc"),
+        ("link", "wiki/house", "wiki/house"),
+        ("jobs", "save-none"),
+        ("delete", "none", "--if-revision", "0123456789ab"),
+    ):
+        done = command(*words)
+        assert "memory_" not in done.err
+        assert "next_cursor" not in done.err
+
+
+def test_times_of_history_and_jobs_have_one_form(command: Command) -> None:
+    command("write", "dial", "--content", "one")
+    command("write", "dial", "--content", "two")
+    command("save", "--content", "The gate is green.")
+    form = r"\t\d{4}-\d\d-\d\d \d\d:\d\d:\d\d[+-]\d\d:\d\d\t"
+    for words in (("history", "dial"), ("jobs",)):
+        assert re.search(form, command(*words).out)

@@ -95,7 +95,7 @@ def test_a_terminal_gets_tables_colours_and_a_progress_bar(
     try:
         render.strong("Result")
         render.table(["name"], [["[bold]not markup[/bold] \x1b[2J"]])
-        render.table(["a", "b", "c"], [["x" * 90, "short", "y" * 90]], clip=True)
+        render.table(["a", "b", "c"], [["x" * 30, "short", "y" * 90]], whole=["a"], clip=["c"])
         with render.progress("Indexing") as advance:
             advance(1, 2)
     finally:
@@ -107,3 +107,86 @@ def test_a_terminal_gets_tables_colours_and_a_progress_bar(
     clipped = next(line for line in out.getvalue().splitlines() if "short" in line)
     assert "…" in clipped
     assert len(clipped) <= 80
+
+
+def on_terminal(columns: int, code: str) -> str:
+    """What a program prints on a terminal of so many columns, without its styles."""
+    import pty
+    import re
+
+    ours, theirs = pty.openpty()
+    program = f"from memory_mcp.cli import render\nrender.prepare()\n{code}"
+    environment = {**os.environ, "COLUMNS": str(columns), "TERM": "xterm"}
+    process = subprocess.Popen(
+        [sys.executable, "-c", program], stdout=theirs, stderr=theirs, env=environment
+    )
+    os.close(theirs)
+    parts = []
+    try:
+        while part := os.read(ours, 65536):
+            parts.append(part)
+    except OSError:  # how a terminal ends
+        pass
+    os.close(ours)
+    assert process.wait(9) == 0
+    return re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", b"".join(parts).decode()).replace("\r\n", "\n")
+
+
+posix = pytest.mark.skipif(os.name == "nt", reason="needs a pseudo-terminal")
+REFERENCE = "wiki/projects/tidewater/a-name-that-is-longer-than-usual"
+
+
+@posix
+@pytest.mark.parametrize("columns", [60, 80, 100, 200])
+def test_a_list_never_cuts_a_reference(columns: int) -> None:
+    code = (
+        f"render.table(['note', 'updated', 'title', 'description'],"
+        f" [[{REFERENCE!r}, '2026-03-01', 'T' * 40, 'D' * 300], ['memory/a', '', 't', 'd']],"
+        f" whole=('note', 'updated'), clip=('title', 'description'))"
+    )
+    shown = on_terminal(columns, code)
+    assert REFERENCE in shown
+    assert all(len(line) <= columns for line in shown.splitlines())
+    if columns == 200:
+        assert "T" * 24 not in shown
+        assert "D" * 60 in shown
+
+
+@posix
+@pytest.mark.parametrize("columns", [60, 80, 120])
+def test_an_outcome_goes_on_on_the_next_line(columns: int) -> None:
+    words = [f"word{number}" for number in range(30)]
+    code = (
+        "render.table(['job', 'status', 'created', 'outcome'],"
+        f" [['save-8c7193bc9360', 'done', '2026-03-01 10:15:00+01:00', {' '.join(words)!r}]],"
+        " whole=('job', 'status', 'created'))"
+    )
+    shown = on_terminal(columns, code)
+    heading, _, first, *_ = lines = shown.splitlines()
+    assert first.startswith(" save-8c7193bc9360 ")
+    start = heading.index("outcome")
+    outcome = "".join(line[start:] for line in [first, *lines[3:]])
+    assert "".join(outcome.split()) == "".join(words)
+    assert all(len(line) <= columns for line in lines)
+
+
+@posix
+def test_a_note_on_a_terminal_ends_where_it_ends() -> None:
+    assert on_terminal(80, "render.verbatim('# Tea\\n')") == "# Tea\n"
+    assert on_terminal(80, "render.verbatim('# Tea')") == "# Tea\n"
+
+
+@posix
+def test_a_bar_that_has_nothing_to_show_leaves_no_trace() -> None:
+    assert on_terminal(80, "with render.progress('Indexing') as advance: advance(0, 0)") == ""
+
+
+@given(
+    st.dictionaries(st.sampled_from("abcd"), st.integers(1, 300), min_size=1),
+    st.integers(-50, 300),
+)
+def test_cut_columns_fit_into_their_room(widths: dict[str, int], room: int) -> None:
+    cut = render.clipped(widths, room)
+    assert sum(width + render.GAP for width in cut.values()) <= max(room, 0)
+    assert all(1 <= cut[name] <= widths[name] for name in cut)
+    assert list(cut) == list(widths)[: len(cut)]

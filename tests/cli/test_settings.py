@@ -111,3 +111,82 @@ def test_there_is_no_engine_to_stop(command: Command) -> None:
     assert done.code == 0
     assert "No shared engine" in done.out
     assert command("engine", "status", "--json").json["pid"] is None
+
+
+@pytest.mark.parametrize("words", [("--home", ""), ("--agent", " "), ("--tools", "")])
+def test_an_empty_flag_is_a_wrong_value(command: Command, words: tuple[str, str]) -> None:
+    done = command(*words, "status")
+    assert (done.code, done.out) == (1, "")
+    assert words[0] in done.err
+    assert "empty" in done.err
+
+
+@pytest.mark.parametrize("tools", ["curation", ","])
+def test_tools_that_leave_a_client_with_none_are_refused(command: Command, tools: str) -> None:
+    done = command("--tools", tools, "status")
+    assert (done.code, done.out) == (1, "")
+    assert "tools" in done.err
+    assert "core" in done.err
+
+
+def test_tools_of_later_versions_are_warned_of(command: Command) -> None:
+    done = command("--tools", "core,curation", "status")
+    assert done.code == 0
+    assert "curation" in done.err
+
+
+@pytest.mark.parametrize("below", ["", "home"])
+@pytest.mark.parametrize("words", [("status",), ("list",), ("init",), ("doctor",)])
+def test_a_home_that_is_a_file_is_called_one(
+    tmp_path: Path, command: Command, below: str, words: tuple[str, ...]
+) -> None:
+    file = tmp_path / "file"
+    file.write_text("mine", encoding="utf-8")
+    done = command("--home", str(file / below), *words)
+    assert done.code == 1
+    assert f"{file} is a file" in done.out + done.err
+    assert "config.yml" not in done.out + done.err
+    assert file.read_text(encoding="utf-8") == "mine"
+
+
+REPORTS = ("search x", "list", "show x", "history x", "jobs", "reindex", "restore x", "delete x")
+
+
+@pytest.mark.parametrize("line", [*REPORTS, "link x y"])
+def test_what_needs_a_memory_makes_none(tmp_path: Path, command: Command, line: str) -> None:
+    nowhere = tmp_path / "nowhere"
+    done = command("--home", str(nowhere), *line.split())
+    assert (done.code, done.out) == (1, "")
+    assert done.err == (f"memory-mcp: there is no memory at {nowhere}; memory-mcp init makes it\n")
+    assert not nowhere.exists()
+
+
+def test_init_hands_its_flags_on_to_clients(tmp_path: Path, command: Command) -> None:
+    place = str(tmp_path / "home")
+    done = command("--home", place, "--agent", "work", "--read-only", "init")
+    assert done.out.count("--agent work --read-only") == 2
+    assert done.out.count('"--agent", "work", "--read-only"') == 2
+    shown = command("--home", place, "--tools", "core", "init", "--json").json
+    assert shown["server"]["args"][-2:] == ["--tools", "core"]
+    assert shown["server"]["env"] == {"MEMORY_MCP_HOME": place}
+    assert shown["config_written"] is False
+    assert set(shown["sources"]) == {"memory", "wiki"}
+
+
+def test_init_hands_on_what_the_environment_says(
+    home: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert command("init", "--json").json["server"]["args"] in ([], ["-m", "memory_mcp"])
+    monkeypatch.setenv("MEMORY_MCP_AGENT", "night")
+    monkeypatch.setenv("MEMORY_MCP_WRITING__READ_ONLY", "true")
+    args = command("init", "--json").json["server"]["args"]
+    assert args[-3:] == ["--agent", "night", "--read-only"]
+    assert "day" in command("--agent", "day", "init", "--json").json["server"]["args"]
+
+
+def test_help_cuts_no_text(command: Command) -> None:
+    from memory_mcp.cli.main import cli
+
+    for name in ("", *cli.commands):
+        shown = command(*filter(None, [name]), "--help").out
+        assert not [line for line in shown.splitlines()[1:] if line.endswith("...")], name

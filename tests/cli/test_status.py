@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from memory_mcp.cli.doctor import examine_home
 from tests.cli.conftest import Command, note
 
 
@@ -153,3 +155,101 @@ def test_no_jobs_is_no_failure(command: Command) -> None:
     done = command("jobs")
     assert (done.code, done.out) == (0, "")
     assert command("jobs", "--json").json == {"jobs": []}
+
+
+def test_status_of_a_missing_home_makes_nothing(tmp_path: Path, command: Command) -> None:
+    nowhere = tmp_path / "nowhere"
+    done = command("--home", str(nowhere), "status", "--json")
+    assert done.code == 0
+    assert done.json["home"] == str(nowhere)
+    assert {one["state"] for one in done.json["sources"].values()} == {"missing"}
+    assert (done.json["pending"], done.json["vectors"]) == (0, 0)
+    said = command("--home", str(nowhere), "status")
+    assert said.out == f"there is no memory at {nowhere}; memory-mcp init makes it\n"
+    assert not nowhere.exists()
+
+
+def test_status_and_doctor_of_an_empty_home_make_nothing(tmp_path: Path, command: Command) -> None:
+    empty = tmp_path / "empty"
+    empty.mkdir(mode=0o700)
+    state = command("--home", str(empty), "status", "--json").json
+    assert {one["state"] for one in state["sources"].values()} == {"empty"}
+    assert state["warnings"] == []
+    assert command("--home", str(empty), "doctor").code == 0
+    assert list(empty.iterdir()) == []
+
+
+def test_status_says_waiting_where_nobody_is_known_to_work(
+    home: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    note(home, "memory/oak", "# Oak\n")
+    monkeypatch.setenv("MEMORY_MCP_EMBEDDING__PROVIDER", "bundled")
+    shown = command("status").out
+    assert "memory\twaiting\t" in shown
+    assert "meaning: nothing embedded yet" in shown
+    assert "waiting to be indexed: 1 note\n" in shown
+    assert command("status", "--json").json["sources"]["memory"]["state"] == "indexing"
+
+
+def test_reindex_as_json(home: Path, command: Command) -> None:
+    note(home, "memory/oak", "# Oak\n")
+    shown = command("reindex", "--json").json
+    assert shown == {"files": 1, "vectors": 0, "pending": 0, "degraded": shown["degraded"]}
+
+
+def findings(command: Command, *flags: str) -> dict[str, dict[str, str]]:
+    shown = command(*flags, "doctor", "--json").json["findings"]
+    return {finding["subject"]: finding for finding in shown}
+
+
+def test_doctor_asks_the_vector_server(home: Path, command: Command) -> None:
+    (home / "config.yml").write_text(
+        "embedding: {provider: none}\nvectors: {url: 'http://127.0.0.1:9'}\n", encoding="utf-8"
+    )
+    found = findings(command)["vectors"]
+    assert found["state"] == "wrong"
+    assert "http://127.0.0.1:9" in found["text"]
+    assert "vectors.url" in found["way_out"]
+    assert command("doctor").code == 1
+
+
+def test_doctor_names_the_key_that_is_missing(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMORY_MCP_EMBEDDING__PROVIDER", "openai")
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    assert "set OPENAI_API_KEY" in findings(command)["model"]["way_out"]
+
+
+def test_doctor_looks_at_the_rest_after_a_missing_home(tmp_path: Path, command: Command) -> None:
+    found = findings(command, "--home", str(tmp_path / "nowhere"))
+    assert found["home"]["state"] == "wrong"
+    assert found["model"]["state"] == "good"
+    assert "index" not in found
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="owners of POSIX")
+def test_doctor_says_whose_a_foreign_home_is(home: Path) -> None:
+    stranger = os.getuid() + 1
+    found = examine_home(home, stranger)
+    assert found.state == "wrong"
+    assert f"belongs to {home.owner()}" in found.text
+    assert f"chown -R {stranger}" in found.way_out
+    assert examine_home(home).state == "good"
+
+
+def test_every_wrong_finding_has_a_way_out(
+    home: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for provider in ("multilingual", "openai", "google", "mistral"):
+        monkeypatch.setenv("MEMORY_MCP_EMBEDDING__PROVIDER", provider)
+        for variable in ("OPENAI_API_KEY", "GEMINI_API_KEY", "MISTRAL_API_KEY"):
+            monkeypatch.delenv(variable, raising=False)
+        found = findings(command)["model"]
+        assert (found["state"], "embedding.provider" in found["way_out"]) == ("wrong", True)
+    (home / "config.yml").write_text("indx: {}\n", encoding="utf-8")
+    assert all(
+        finding["way_out"]
+        for finding in findings(command, "--tools", "nonsense").values()
+        if finding["state"] == "wrong"
+    )

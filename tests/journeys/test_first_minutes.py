@@ -3,34 +3,19 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-SECONDS = 60
+from tests.journeys import runs
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(240)
 def test_a_memory_from_init_to_restore(tmp_path: Path) -> None:
     home = tmp_path / "home"
-    environment = {**os.environ, "MEMORY_MCP_HOME": str(home)}
-
-    def memory(*words: str, text: str | None = None) -> str:
-        done = subprocess.run(
-            [sys.executable, "-m", "memory_mcp", *words],
-            input=None if text is None else text.encode("utf-8"),
-            stdin=subprocess.DEVNULL if text is None else None,
-            capture_output=True,
-            env=environment,
-            timeout=SECONDS,
-        )
-        assert done.returncode == 0, done.stderr.decode("utf-8", "replace")
-        return done.stdout.decode("utf-8")
-
+    memory = partial(runs.memory, home)
     assert str(home) in memory("init")
     first = json.loads(memory("write", "boiler", "--json", text="Das Ventil heißt V7. ☕\n"))
     memory("write", "boiler", "--content", "Press the red knob if the house stays cold.")
@@ -45,6 +30,7 @@ def test_a_memory_from_init_to_restore(tmp_path: Path) -> None:
     assert json.loads(memory("list", "--json"))["notes"] == []
     memory("restore", "memory/boiler")
     assert memory("list").startswith("memory/boiler\t")
+    assert memory("search", "which valve").startswith("1. memory/boiler")
     assert json.loads(memory("status", "--json"))["pending"] == 0
     assert "All is well." in memory("doctor")
-    assert "Indexed again: 1 notes, 1 vectors" in memory("reindex", "--embeddings")
+    assert "Indexed again: 1 note, 1 vector" in memory("reindex", "--embeddings")
