@@ -9,6 +9,7 @@ from memory_mcp.core import frontmatter
 from memory_mcp.core.note import Json
 from memory_mcp.core.plain import clip, plain
 from memory_mcp.core.private import hide
+from memory_mcp.core.secret import suspicions
 from memory_mcp.core.slug import slug_from
 
 _MAX_TITLE = 80
@@ -52,16 +53,23 @@ def worth_saving(content: str) -> str:
 
 def draft(content: str, context: str | None, source_url: str | None, agent: str) -> Draft:
     """The note for a text: title and name from its first heading or sentence, text verbatim."""
-    title = title_of(content)
+    title = title_of(_without_secrets(content))
     source: dict[str, Json] = {"by": agent}
     if source_url:
         source = {"url": source_url, "kind": "web", **source}
     values: dict[str, Json] = {"title": title}
-    if context and (description := clip(plain(context), _MAX_DESCRIPTION)):
+    if context and (description := clip(plain(_without_secrets(context)), _MAX_DESCRIPTION)):
         values["description"] = description
     values["source"] = source
     # A header in the text is text: what was saved unseen must not pin itself or set triggers.
     return Draft(slug_from(title), title, frontmatter.compose(values) + "\n" + content)
+
+
+def _without_secrets(text: str) -> str:
+    """A name and a title are shown in every list: no secret gets into them."""
+    for suspicion in suspicions(text):
+        text = text.replace(suspicion.value, "…")
+    return text
 
 
 def title_of(content: str) -> str:

@@ -73,3 +73,13 @@ def test_a_draft_holds_the_text_verbatim_under_a_header_of_its_own() -> None:
 def test_a_draft_without_context_says_who_wrote_it() -> None:
     _, loaded = split_and_load(draft("Text.", None, None, "me").content)
     assert loaded.values == {"title": "Text", "source": {"by": "me"}}
+
+
+def test_a_secret_reaches_neither_the_name_nor_the_title_nor_the_description() -> None:
+    secret = "sk-live-9f8e7d6c5b4a39281706"
+    made = draft(f"The API key is {secret} for the printer", f"key {secret} found", None, "a")
+    assert secret not in made.title
+    assert "9f8e7d6c" not in made.slug
+    header, body = made.content.split("\n---\n")
+    assert secret not in header
+    assert secret in body
