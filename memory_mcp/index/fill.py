@@ -69,6 +69,11 @@ class Filler:
         return self.decided and self.queue.idle and not self._records.is_lost
 
     @property
+    def reasons(self) -> Sequence[str]:
+        """Why the catalog or the cache was made anew in this process, a sentence each."""
+        return (*self._records.reasons, *self._cache.database.reasons)
+
+    @property
     def _embedder(self) -> Embedder | None:
         return self._model.embedder if self._lane.is_open else None
 
@@ -209,8 +214,13 @@ class Filler:
 
     def put_all(self) -> None:
         """Look at every note again: after a model came, or rows were lost."""
-        for entry in self._table.entries():
-            self.queue.put(entry.key)
+        self.put(entry.key for entry in self._table.entries())
+
+    def put(self, keys: Iterable[NoteKey]) -> None:
+        """Look at notes again; those that are not live are left out."""
+        for key in keys:
+            if self._table.entry(*key) is not None:
+                self.queue.put(key)
 
     def find_strays(self) -> None:
         """Have vectors removed that a server still has of notes that are not live."""
@@ -223,8 +233,7 @@ class Filler:
         """Try the notes again that the model did not take."""
         keys = list(self.refused)
         self.refused.clear()
-        for key in keys:
-            self.queue.put(key)
+        self.put(keys)
 
     async def embed_again(self, identity: str) -> None:
         """Forget all kept vectors of an identity and make those of the live notes anew."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,7 @@ _CHARS_CALL = 40_000  # about 10,000 tokens; mistral takes 16,384 a call
 _ATTEMPTS = 4
 _TIMEOUT_SECONDS = 60.0
 _LONGEST_WAIT_SECONDS = 30.0  # whatever Retry-After says
+_SAID, _ECHO = 200, 12  # characters of an error's text, and of a text that is no chance in it
 _BUSY = (408, 409, 425, 429)
 
 
@@ -42,6 +44,7 @@ class HttpEmbedder:
     def __init__(self, settings: EmbeddingSettings, environ: Mapping[str, str]) -> None:
         """Read address, model and key, and ask once for the dimension. Raises ModelError where the
         settings cannot work, EmbeddingError where trying again may help."""
+        logging.getLogger("stamina").setLevel(logging.ERROR)  # a retry is no news by itself
         base, self.model, key = _choice(settings, environ)
         self._url = f"{base.rstrip('/')}/embeddings"
         self._client = _client(key)
@@ -104,14 +107,17 @@ class HttpEmbedder:
             raise _BusyError(f"{self._url} was not reached ({type(error).__name__})") from error
         except httpx.InvalidURL as error:
             raise ModelError(f"embedding.base_url is no address: {self._url}") from error
+        except httpx.RequestError as error:  # such as a body that is not packed as it says
+            kind = type(error).__name__
+            raise EmbeddingError(f"{self._url} gave an unreadable answer ({kind})") from error
         if response.status_code in _BUSY or response.status_code >= 500:
             wait = _seconds(response.headers.get("retry-after"))
             raise _BusyError(f"{self._url} answered {response.status_code}", wait)
-        return _answer(response, self._url, self.model)
+        return _answer(response, self._url, body)
 
 
-def _answer(response: httpx.Response, url: str, model: str) -> Any:
-    status = response.status_code
+def _answer(response: httpx.Response, url: str, body: Mapping[str, Any]) -> Any:
+    status, model = response.status_code, body["model"]
     if status in (401, 403):
         raise ModelError(
             f"{url} refused the key ({status}); check the variable named by embedding.api_key_env"
@@ -119,14 +125,22 @@ def _answer(response: httpx.Response, url: str, model: str) -> Any:
     if status == 404:
         raise ModelError(f"{url} answered 404: no such address or model ({model}); check both")
     if not response.is_success:
-        said = " ".join(response.text.split())[:200]
-        raise EmbeddingError(f"{url} answered {status}: {said}")
+        raise EmbeddingError(f"{url} answered {status}{_said(response.text, body['input'])}")
     try:
         return response.json()
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise EmbeddingError(
             f"{url} did not answer with JSON; check embedding.base_url"
         ) from error
+
+
+def _said(answer: str, texts: Sequence[str]) -> str:
+    """What a server says about an error, unless it repeats what it was sent: notes belong into no
+    log."""
+    said = " ".join(answer.split())[:_SAID]
+    sent = " ".join(" ".join(text.split()) for text in texts)
+    pieces = (said[start : start + _ECHO] for start in range(max(1, len(said) - _ECHO + 1)))
+    return "" if not said or any(piece in sent for piece in pieces) else f": {said}"
 
 
 def _choice(

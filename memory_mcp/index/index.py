@@ -19,6 +19,7 @@ from memory_mcp.core.ports import Embedder, Vectors
 from memory_mcp.index.background import Background
 from memory_mcp.index.cache import EmbeddingCache
 from memory_mcp.index.fill import Filler
+from memory_mcp.index.frames import frames
 from memory_mcp.index.identity import derivation
 from memory_mcp.index.intake import Intake
 from memory_mcp.index.known import Known, is_guarded
@@ -178,7 +179,7 @@ class Index:
         return False
 
     def _is_settled(self) -> bool:
-        scanned = all(known.state != "scanning" for known in self._known.values())
+        scanned = not self._sync.is_scanning
         return scanned and self._sync.idle and self._intake.files.idle and self._filler.idle
 
     async def run(self) -> None:
@@ -201,7 +202,7 @@ class Index:
             self._lane,
             self._intake,
             self._filler,
-            (*self._records.reasons, *self._cache.database.reasons),
+            self._filler.reasons,
             self._records.trouble,
         )
 
@@ -223,8 +224,8 @@ class Index:
         for callback in tuple(self._listeners.values()):
             try:
                 callback(event)
-            except Exception:
-                log.exception("a listener of the index failed")
+            except Exception as error:  # noqa: BLE001 - whatever it is, it is in the log
+                log.error("a listener of the index failed: %s", frames(error))
 
     async def rebuild(
         self, progress: Callable[[int, int], None] | None = None, embeddings: bool = False

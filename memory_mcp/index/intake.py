@@ -11,6 +11,7 @@ from anyio import Lock, to_thread
 
 from memory_mcp.core.config import ChunkSettings
 from memory_mcp.core.note import Stamp
+from memory_mcp.index.frames import frames
 from memory_mcp.index.known import Known
 from memory_mcp.index.labels import NoteKey
 from memory_mcp.index.prepare import Failed, Gone, Outcome, Same, prepare
@@ -202,10 +203,10 @@ def _prepare_safely(
 ) -> Outcome:
     try:
         return prepare(source, path, known, chunking)
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - whatever it is, it is in the log
         # One note must never cost the others; that it is a fault of ours is in the log.
-        log.exception("%s/%s could not be prepared", source.name, path)
-        return Failed(f"could not be read: {type(error).__name__}: {error}")
+        log.error("%s/%s could not be prepared: %s", source.name, path, frames(error))
+        return Failed(f"could not be read ({type(error).__name__})")
 
 
 def _looks_different(old: Entry | None, new: Entry) -> bool:

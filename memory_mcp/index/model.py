@@ -1,10 +1,15 @@
-"""The embedding model of this process: loaded behind everybody's back, asked on worker threads."""
+"""The embedding model of this process: loaded behind everybody's back, asked on worker threads.
+
+A thread that waits for a far machine is left behind when its task is cancelled.
+"""
 
 from __future__ import annotations
 
 import logging
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TypeVar
 
 import anyio
 from anyio import CapacityLimiter, to_thread
@@ -15,6 +20,8 @@ from memory_mcp.index.queue import Pulse
 from memory_mcp.index.state import EmbedderState, EmbedderStateName
 
 log = logging.getLogger(__name__)
+
+Asked = TypeVar("Asked")
 
 _REMEMBERED = 256  # questions
 _QUERY_SECONDS = 5.0  # a search does not wait longer for the vector of its question
@@ -32,6 +39,7 @@ class Model:
         self._known: OrderedDict[str, Vectors] = OrderedDict()
         self._passages = CapacityLimiter(1)
         self._queries = CapacityLimiter(2)
+        self._answered = anyio.Event()
 
     @property
     def state(self) -> EmbedderStateName:
@@ -64,7 +72,7 @@ class Model:
         if self._factory is None or self._embedder is not None:
             return True
         try:
-            self._embedder = await to_thread.run_sync(self._factory)
+            self._embedder = await to_thread.run_sync(self._factory, abandon_on_cancel=True)
         except ModelError as error:
             self.fail(str(error))
             return True
@@ -89,8 +97,10 @@ class Model:
         embedder = self.embedder
         if embedder is None:
             raise EmbeddingError("there is no embedding model")
+        work = partial(_explained, embedder.passages, texts)
+        self._answered = anyio.Event()
         try:
-            return await to_thread.run_sync(embedder.passages, texts, limiter=self._passages)
+            return await to_thread.run_sync(work, abandon_on_cancel=True, limiter=self._passages)
         except ModelError as error:
             self.fail(str(error))
             raise
@@ -114,12 +124,30 @@ class Model:
         return vector
 
     async def _ask(self, embedder: Embedder, text: str) -> Vectors | None:
+        work = partial(_explained, embedder.query, text)
         try:
-            return await to_thread.run_sync(
-                embedder.query, text, abandon_on_cancel=True, limiter=self._queries
-            )
+            vector = await to_thread.run_sync(work, abandon_on_cancel=True, limiter=self._queries)
+            self._answered.set()
+            return vector
         except ModelError as error:
             self.fail(str(error))
         except EmbeddingError as error:
             log.warning("a question was searched by words only: %s", error)
         return None
+
+    async def answer(self) -> None:
+        """Wait until the embedder has answered a question since it was last given passages: one
+        that was away then is back."""
+        await self._answered.wait()
+
+
+def _explained(ask: Callable[[Asked], Vectors], asked: Asked) -> Vectors:
+    """Whatever a library raises costs the vectors and nothing else. Its text stays out: it may
+    quote what was embedded."""
+    try:
+        return ask(asked)
+    except EmbeddingError:
+        raise
+    except Exception as error:
+        kind = type(error).__name__
+        raise EmbeddingError(f"the embedding model failed with an unexpected {kind}") from error

@@ -33,6 +33,7 @@ class Records:
         self._derivation = derivation
         self._recorded: dict[NoteKey, _Mark] = {}
         self._renewals = 0
+        self._turn: int | None = None
         self.trouble: str | None = None
         """Why the catalog could not be used the last time; None where it could."""
 
@@ -62,9 +63,22 @@ class Records:
         self._renewals = self._catalog.database.renewals
         self._recorded.clear()
 
-    async def check(self) -> None:
-        """Touch the file, so that a loss is noticed although nothing is written."""
-        await self._run(self._catalog.touch, None)
+    async def check(self) -> list[NoteKey]:
+        """Look at the file although nothing is to be written: loss and damage are noticed, and
+        notes are named whose row another process removed or wrote from less than is known here
+        (an older text, or no vectors). Those are to be recorded again."""
+        turn: int | None = await self._run(self._catalog.turn, None)
+        if turn is None or turn == self._turn or self.is_lost:
+            return []
+        rows: list[Row] | None = await self._run(self._catalog.rows, None)
+        if rows is None:
+            return []
+        self._turn = turn
+        there = {row.key: (row.stamp, row.digest, row.identity) for row in rows}
+        lost = [k for k, mark in self._recorded.items() if _is_less(there.get(k), mark)]
+        for key in lost:
+            del self._recorded[key]
+        return lost
 
     async def rows(self, source_id: str) -> list[Row]:
         """The rows of a source, without content; none where the catalog cannot be read."""
@@ -153,3 +167,9 @@ class Records:
     async def close(self) -> None:
         """Close the file."""
         await to_thread.run_sync(self._catalog.close)
+
+
+def _is_less(there: _Mark | None, mark: _Mark) -> bool:
+    """Whether a row lacks something. Vectors of another model are no less: both processes may be
+    right, and would undo each other's work for ever."""
+    return there is None or there[:2] != mark[:2] or bool(mark[2] and not there[2])

@@ -1,7 +1,7 @@
 """The state of the index from any process: the sources are looked at, the stored catalog is read.
 
-Nothing is opened for writing and no model is loaded: of the bundled one only the presence and the
-size of its files are checked, of others what the last engine found out.
+Nothing is written and no model is loaded: of the bundled one only the presence and the size of its
+files are checked, of others what the last engine found out.
 """
 
 from __future__ import annotations
@@ -57,8 +57,8 @@ def disk_state(config: Config, sources: Sequence[Source]) -> IndexState:
         warnings += [*one.warnings(), *_note_warnings(one.source, served)]
         pending += len(waiting)
         vectors += sum(r.passages for r in served if identity and r.identity == identity)
-    if stored.problem is not None:
-        warnings.append(Warned("index", stored.problem))
+    renewed = stored.facts.get("renewed", "").splitlines()
+    warnings += [Warned("index", text) for text in (*renewed, stored.problem) if text]
     return IndexState(
         pending, _degraded(embedder, pending), states, embedder, tuple(warnings), vectors
     )
@@ -128,18 +128,25 @@ def _read(path: Path) -> _Stored:
     if not path.exists():
         return _Stored({}, {})
     try:
-        connection = sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True, timeout=5)
         try:
-            version = connection.execute("PRAGMA user_version").fetchone()[0]
-            if version != LAYOUT_VERSION:
-                return _Stored({}, {}, f"{path.name} is of another version and will be made anew")
-            rows: dict[str, dict[str, Row]] = {}
-            for row in read_rows(connection):
-                rows.setdefault(row.source_id, {})[row.path] = row
-            return _Stored(rows, read_facts(connection))
-        finally:
-            connection.close()
+            return _load(path, "ro")
+        except sqlite3.OperationalError:  # a write was cut off: reading on rolls it back
+            return _load(path, "rw")
     except (sqlite3.Error, ValueError) as error:
         return _Stored(
             {}, {}, f"{path.name} cannot be read ({error}); the next start makes it anew"
         )
+
+
+def _load(path: Path, mode: str) -> _Stored:
+    connection = sqlite3.connect(f"file:{quote(str(path))}?mode={mode}", uri=True, timeout=5)
+    try:
+        version = connection.execute("PRAGMA user_version").fetchone()[0]
+        if version != LAYOUT_VERSION:
+            return _Stored({}, {}, f"{path.name} is of another version and will be made anew")
+        rows: dict[str, dict[str, Row]] = {}
+        for row in read_rows(connection):
+            rows.setdefault(row.source_id, {})[row.path] = row
+        return _Stored(rows, read_facts(connection))
+    finally:
+        connection.close()

@@ -49,6 +49,11 @@ class Sync:
         """Whether no folder waits to be looked at."""
         return not self._hints and not self._busy
 
+    @property
+    def is_scanning(self) -> bool:
+        """Whether a source was not looked at yet."""
+        return any(known.state == "scanning" for known in self._known.values())
+
     def hint(self, source_id: str, disk: str = "", *, anew: bool = False) -> None:
         """Look again at or below a disk path ("": the whole source) as soon as possible. `anew`:
         read even what has its old stamp and its old bytes."""

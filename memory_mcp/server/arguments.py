@@ -208,9 +208,9 @@ def _whole(value: Any) -> int | None:
 def _real(value: Any) -> int | float | None:
     if isinstance(value, str) and _NUMBER.fullmatch(value.strip()):
         return float(value)
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return None
-    return value if math.isfinite(value) else None
+    if isinstance(value, int):  # of any length: only floats can be infinite
+        return None if isinstance(value, bool) else value
+    return value if isinstance(value, float) and math.isfinite(value) else None
 
 
 def _range(low: float | None, high: float | None) -> str:

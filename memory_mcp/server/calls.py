@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 import inspect
 import logging
-import traceback
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,6 +19,7 @@ from pydantic import ValidationError
 
 from memory_mcp.core.config import ToolSet
 from memory_mcp.core.errors import InputError, MemoryMcpError, RefusedError
+from memory_mcp.index.frames import frames
 from memory_mcp.server.answers import refusal
 from memory_mcp.server.arguments import prepare
 from memory_mcp.server.session import Connection, Options
@@ -92,7 +92,7 @@ class Calls:
         except MCPError:
             raise
         except Exception as error:  # noqa: BLE001 - the client must get an answer, without details
-            _log(params.name, error)
+            log.error("tool %r failed: %s", _short(params.name), frames(error))
             return refusal(
                 f"{_short(params.name)} failed for a reason inside the server; the log on its"
                 " stderr says more. The notes are safe; try once more, or go on without."
@@ -162,14 +162,3 @@ def _problems(name: str, error: ValidationError) -> str:
 
 def _short(name: str) -> str:
     return name if len(name) <= 80 else name[:79] + "…"
-
-
-def _log(name: str, error: BaseException) -> None:
-    """The traceback without the error's own text, which may quote a note."""
-    kinds: list[str] = []
-    cause: BaseException | None = error
-    while cause is not None and len(kinds) < 5:
-        kinds.append(type(cause).__qualname__)
-        cause = cause.__cause__ or cause.__context__
-    frames = "".join(traceback.format_tb(error.__traceback__))
-    log.error("tool %r failed: %s\n%s", _short(name), " from ".join(kinds), frames)

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 import anyio
 import mcp_types as t
+from anyio.abc import TaskGroup
 from mcp.server import MCPServer
 from mcp.server.runner import serve_dual_era_loop
 from mcp.shared._context_streams import (
@@ -82,7 +83,7 @@ async def serve(
 
         tasks.start_soon(drive)
         tasks.start_soon(write)
-        await wire.feed(stream_in, inward)
+        await wire.feed(stream_in, inward, tasks)
 
 
 class _Wire:
@@ -102,13 +103,24 @@ class _Wire:
         self._idle = anyio.Event()
 
     async def feed(
-        self, source: ByteSource, inward: ContextSendStream[SessionMessage | Exception]
+        self,
+        source: ByteSource,
+        inward: ContextSendStream[SessionMessage | Exception],
+        tasks: TaskGroup,
     ) -> None:
-        """Pass messages on; at the end of input wait a moment for the open calls."""
+        """Pass messages on; at the end of input wait a moment for the open calls.
+
+        Answers to lines that are no message are written by `tasks`: a client that does not read
+        must not keep us from seeing that it went.
+        """
         async with inward:
             try:
                 async for line in lines(source):
-                    await self._take(line, inward)
+                    message = line if isinstance(line, Bad) else parse(line)
+                    if isinstance(message, Bad):
+                        tasks.start_soon(self._reject, message)
+                    else:
+                        await self._take(message, inward)
             except (anyio.BrokenResourceError, anyio.ClosedResourceError):
                 return  # the other direction is gone, and with it the client
             with anyio.move_on_after(GRACE_SECONDS):
@@ -117,12 +129,8 @@ class _Wire:
                     await self._idle.wait()
 
     async def _take(
-        self, line: bytes | Bad, inward: ContextSendStream[SessionMessage | Exception]
+        self, message: t.JSONRPCMessage, inward: ContextSendStream[SessionMessage | Exception]
     ) -> None:
-        message = line if isinstance(line, Bad) else parse(line)
-        if isinstance(message, Bad):
-            await self._reject(message)
-            return
         self._note(message)
         await self._wait_for(message)
         await inward.send(SessionMessage(message))
@@ -145,9 +153,12 @@ class _Wire:
 
     async def _reject(self, bad: Bad) -> None:
         log.warning("a line from the client was dropped: %s", bad.reason)
-        for reply in bad.replies():
-            if reply.id not in self._open:
-                await self._write(reply)
+        try:
+            for reply in bad.replies():
+                if reply.id not in self._open:
+                    await self._write(reply)
+        except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+            return  # nobody takes it; the other direction notices that, too
 
     async def _write(self, message: t.JSONRPCMessage) -> None:
         async with self._lock:

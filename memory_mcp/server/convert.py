@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
-from memory_mcp.core.note import Card, Provenance
+from pydantic import BaseModel
+
+from memory_mcp.core.note import Card, Heading, Provenance
 from memory_mcp.core.plain import clip
 from memory_mcp.index.names import Backlink
 from memory_mcp.search.hit import Hit, HitPassage
@@ -22,7 +24,7 @@ from memory_mcp.server.wire import (
     Scope,
 )
 
-Item = TypeVar("Item")
+Item = TypeVar("Item", bound=BaseModel)
 
 _TEXT = 1000
 """Characters of a title and the like. Longer ones are no titles; the note itself has them."""
@@ -30,6 +32,9 @@ _TEXT = 1000
 _ITEMS = 50
 _LINKS = 100
 _HEADINGS = 200
+_LIST = 15_000
+"""Characters of a list beside the text, as JSON: three of them and the header leave it room."""
+
 _HEADER = 8000
 """Characters of a header that is shown as values; a longer one is in the text all the same."""
 
@@ -84,9 +89,9 @@ def row_out(card: Card) -> RowOut:
 def get_out(reading: Reading) -> GetOut:
     """A note or a part of it. Lists that are too long are cut, and a warning says so."""
     cut: list[str] = []
-    headings = _first(reading.headings, _HEADINGS, "headings", cut)
-    links = _first(reading.links, _LINKS, "links", cut)
-    backlinks = _first(reading.backlinks, _LINKS, "backlinks", cut)
+    headings = _first(map(_heading, reading.headings), _HEADINGS, "headings", cut)
+    links = _first(map(_link, reading.links), _LINKS, "links", cut)
+    backlinks = _first(map(_backlink, reading.backlinks), _LINKS, "backlinks", cut)
     frontmatter = reading.frontmatter
     if len(as_json(frontmatter)) > _HEADER:
         frontmatter = {}
@@ -102,12 +107,9 @@ def get_out(reading: Reading) -> GetOut:
         created=reading.created,
         updated=reading.updated or None,
         tags=shorts(reading.tags),
-        headings=[
-            HeadingOut(level=item.level, text=clip(item.text, 200), line=item.line)
-            for item in headings
-        ],
-        links=[_link(item) for item in links],
-        backlinks=[_backlink(item) for item in backlinks],
+        headings=headings,
+        links=links,
+        backlinks=backlinks,
         provenance=provenance_out(reading.provenance),
         truncated=reading.truncated,
         next_offset=reading.next_offset,
@@ -116,10 +118,25 @@ def get_out(reading: Reading) -> GetOut:
     )
 
 
-def _first(items: Sequence[Item], limit: int, what: str, cut: list[str]) -> Sequence[Item]:
-    if len(items) > limit:
-        cut.append(f"Only {limit} of {len(items)} {what} are listed.")
-    return items[:limit]
+def _first(items: Iterable[Item], limit: int, what: str, cut: list[str]) -> list[Item]:
+    every = list(items)
+    shown = fitting(every[:limit], _LIST)
+    if len(shown) < len(every):
+        cut.append(f"Only {len(shown)} of {len(every)} {what} are listed.")
+    return shown
+
+
+def fitting(items: Sequence[Item], characters: int) -> list[Item]:
+    """The first items that together have at most so many characters as JSON."""
+    for number, item in enumerate(items):
+        characters -= len(as_json(item)) + 2
+        if characters < 0:
+            return list(items[:number])
+    return list(items)
+
+
+def _heading(heading: Heading) -> HeadingOut:
+    return HeadingOut(level=heading.level, text=clip(heading.text, 200), line=heading.line)
 
 
 def _link(link: LinkView) -> LinkOut:

@@ -30,8 +30,7 @@ _LOOKALIKES = str.maketrans(
     "aehijkmnopstyydgrreeivoptykmmeoyvi",
 )
 
-_NAMES = re.compile(
-    r"""\s*(?:[/]\s*)*(?:
+_PATTERN = r"""\s*(?:[/]\s*)*(?:
         memory
       | system(?:[-_\s]?(?:reminder|prompt|message|instruction|note|warning|notification)s?)?
       | (?:human|assistant|developer)
@@ -40,9 +39,9 @@ _NAMES = re.compile(
       | antml:[\w-]+
       | invoke
       | sys\s*>>
-    )(?![\w-])""",
-    re.VERBOSE,
-)
+    )"""
+_NAMES = re.compile(_PATTERN + r"(?![\w-])", re.VERBOSE)
+_BEGINNINGS = re.compile(_PATTERN, re.VERBOSE)
 _TOKEN = re.compile(r"<(?=\|[\w-]{1,40}\|>)")
 _STARTS = re.compile(f"[{re.escape(_TAG_STARTS)}]")
 _HARMLESS = str.maketrans(
@@ -58,10 +57,18 @@ def harmless(text: str) -> str:
 
     def replace(found: re.Match[str]) -> str:
         window = text[found.end() : found.end() + _WINDOW]
-        return "&lt;" if _NAMES.match(_folded(window)) else found.group()
+        return "&lt;" if _names(window) else found.group()
 
     text = _TOKEN.sub("&lt;", text)
     return _STARTS.sub(replace, text)
+
+
+def _names(window: str) -> bool:
+    """Whether a text begins with a name that means something to a reader. Something invisible may
+    end the name for one reader and be nothing to another: then both readings count."""
+    folded = _folded(window)
+    hides = len(folded) < len(window)
+    return (_BEGINNINGS if hides else _NAMES).match(folded) is not None
 
 
 def _folded(text: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from functools import partial
 
 import anyio
@@ -14,8 +15,10 @@ CHUNK = 1 << 16
 class Inlet:
     """Bytes of a descriptor. `close` ends the stream even while a read waits."""
 
-    def __init__(self, descriptor: int) -> None:
+    def __init__(self, descriptor: int, ended: Callable[[], None] = lambda: None) -> None:
+        """`ended` is called when the stream has ended, however that came about."""
         self._descriptor = descriptor
+        self._ended = ended
         self._limiter = anyio.CapacityLimiter(1)
         self._scope = anyio.CancelScope()
         self._closed = False
@@ -33,6 +36,7 @@ class Inlet:
             except OSError:
                 data = b""
         if self._closed or not data:
+            self._ended()
             raise anyio.EndOfStream
         self._scope = anyio.CancelScope()
         return data

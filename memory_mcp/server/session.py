@@ -62,11 +62,17 @@ class Session:
             seen.complete = seen.complete or end is None
         seen.complete = seen.complete or complete
 
-    def wrote(self, reference: str, revision: str, *, whole: bool) -> None:
-        """The note was written by this connection; `whole`: all of its text came from here."""
+    def wrote(
+        self, reference: str, revision: str, *, whole: bool, replaced: str | None = None
+    ) -> None:
+        """The note was written by this connection; `whole`: all of its text came from here.
+
+        `replaced` is the revision that was changed in part: the note is known as a whole only
+        where that very revision was.
+        """
         seen = self._seen.get(reference)
-        complete = whole or (seen is not None and seen.complete)
-        self._seen[reference] = _Seen(revision, 0, complete)
+        known = seen is not None and seen.complete and replaced in (None, seen.revision)
+        self._seen[reference] = _Seen(revision, 0, whole or known)
 
     def forget(self, reference: str) -> None:
         """The note is gone."""

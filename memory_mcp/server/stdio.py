@@ -100,7 +100,9 @@ def _failed(error: BaseException) -> int:
     if isinstance(error, MemoryMcpError):
         log.error("%s", error)
     else:
-        log.error("the server ended: %s", type(error).__name__, exc_info=error)
+        from memory_mcp.index.frames import frames
+
+        log.error("the server ended: %s", frames(error))
     return 1
 
 
@@ -117,13 +119,14 @@ async def _main(config: Config, wire_in: int, wire_out: int) -> None:
     from memory_mcp.server.opening import Opening
     from memory_mcp.server.pipes import Inlet, Outlet
 
-    inlet, outlet, opening = Inlet(wire_in), Outlet(wire_out), Opening(config)
+    # From the end of input on, for a client may go without taking what was written for it.
+    inlet, outlet, opening = Inlet(wire_in, watchdog), Outlet(wire_out), Opening(config)
     server, state = opening.face.server, opening.state
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(_end_on_signal, inlet)
         tasks.start_soon(opening.run)
         await serve(inlet, outlet, server, state, opening.begin, opening.ready)
-        watchdog()
+        watchdog()  # where the output broke first
         tasks.cancel_scope.cancel()
 
 

@@ -15,7 +15,7 @@ from memory_mcp.core.reference import join
 from memory_mcp.curate.place import place_of
 from memory_mcp.server.answers import Answer
 from memory_mcp.server.calls import Offer, ToolContext
-from memory_mcp.server.convert import shorts
+from memory_mcp.server.convert import fitting, shorts
 from memory_mcp.server.session import Connection
 from memory_mcp.server.text import delete_text, edit_text, link_text, write_text
 from memory_mcp.server.wire import (
@@ -27,6 +27,9 @@ from memory_mcp.server.wire import (
     SimilarOut,
     WriteOut,
 )
+
+_LINKS = 30_000
+"""Characters of the links in an answer, as JSON; a header with more has hundreds."""
 
 Slug = Annotated[
     str,
@@ -118,7 +121,12 @@ async def memory_edit(
         done = await connection.app.writer.edit(
             slug, request, expected=expected, partial=session.partial(reference)
         )
-    session.wrote(done.reference, done.revision, whole=content is not None and heading is None)
+    session.wrote(
+        done.reference,
+        done.revision,
+        whole=content is not None and heading is None,
+        replaced=done.replaced_revision or done.revision,
+    )
     out = EditOut(
         reference=done.reference,
         revision=done.revision,
@@ -156,8 +164,9 @@ async def memory_link(
         done = await app.writer.link(source, target, relation, expected=expected)
     connection.session.wrote(done.reference, done.revision, whole=False)
     links = [RelationOut(to=link.target, relation=link.relation) for link in done.links]
-    out = LinkedOut(reference=done.reference, revision=done.revision, links=links)
-    return Answer(out, link_text(out)).result()
+    latest = fitting(links[::-1], _LINKS)[::-1]
+    out = LinkedOut(reference=done.reference, revision=done.revision, links=latest)
+    return Answer(out, link_text(out, len(links))).result()
 
 
 OFFERS = (

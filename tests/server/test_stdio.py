@@ -136,6 +136,25 @@ def test_the_end_of_input_ends_the_process_at_once(tmp_path: Path) -> None:
         assert server.inner.wait(5) == 0
 
 
+def test_a_client_that_goes_without_reading_its_answers_leaves_no_process(tmp_path: Path) -> None:
+    write_files(tmp_path, {f"memory/n{i}.md": f"# Note {i}\n{'word ' * 40}\n" for i in range(200)})
+    with process(tmp_path) as server:
+        server.hello()
+        for number in range(1, 12):
+            server.send(
+                {
+                    "jsonrpc": "2.0",
+                    "id": number,
+                    "method": "tools/call",
+                    "params": {"name": "memory_list", "arguments": {"limit": 200}},
+                }
+            )
+            server.send(b'{"jsonrpc":"2.0","id":"broken",\n')
+        server.answer(1)  # the pipe is full of the others by now, or will be
+        server.close_input()
+        assert server.inner.wait(6) == 0
+
+
 def test_an_empty_input_ends_the_process_at_once(tmp_path: Path) -> None:
     with process(tmp_path) as server:
         server.close_input()
