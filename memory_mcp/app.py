@@ -79,7 +79,7 @@ async def open_app(
     history = History(home / ".history", config.agent)
     index = Index(config, sources, embedder or make_embedder(config.embedding))
     searcher = Searcher(index, config.search)
-    reader = Reader(index, sources, config.chunking)
+    reader = Reader(index, sources, config.chunking, history.recent.keep)
     writer = Writer(sources, index, history, time, searcher, config.writing)
     jobs = Jobs(Journal(home / ".state" / "jobs"), writer, index, time)
     async with anyio.create_task_group() as tasks:

@@ -232,6 +232,8 @@ class Writer:
         index cut off, its next sweep would see the file."""
         work = partial(files.update, source, path, change, self._history, self._clock.now())
         written = await anyio.to_thread.run_sync(work)
+        if written.after is not None:
+            self._history.recent.keep(join(source.name, path), written.after)
         await self._index.refresh(source, path)
         return written
 

@@ -21,6 +21,7 @@ from urllib.parse import quote, unquote
 from memory_mcp.core.errors import AmbiguousError, NotFoundError, StorageError
 from memory_mcp.notes.failure import explained
 from memory_mcp.notes.names import nfc, printable, to_system
+from memory_mcp.notes.recent import Recent
 
 KEEP = 1_000
 """Versions of one note. Text is small; only a program that saves all day ever gets here."""
@@ -53,6 +54,8 @@ class History:
 
     def __init__(self, root: Path, agent: str = "default") -> None:
         self.root = Path(to_system(str(root)))
+        self.recent = Recent()
+        """What clients saw lately, and nobody replaced by a tool yet."""
         self._inbox = "memory" if agent == "default" else f"memory@{agent}"
         self.locks = self.root.parent / ".state" / "locks"
         """Where the processes of this home lock the notes they change."""

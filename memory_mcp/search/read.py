@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import anyio.to_thread
@@ -12,7 +12,7 @@ from memory_mcp.core.config import ChunkSettings
 from memory_mcp.core.errors import InputError, MemoryMcpError, NotFoundError
 from memory_mcp.core.note import Heading, Json, Link, Note, Provenance
 from memory_mcp.core.parse import parse
-from memory_mcp.core.reference import split
+from memory_mcp.core.reference import join, split
 from memory_mcp.index.index import Index
 from memory_mcp.index.names import Backlink
 from memory_mcp.notes import files
@@ -72,7 +72,15 @@ class Reading:
 class Reader:
     """Notes by reference, and lists of them."""
 
-    def __init__(self, index: Index, sources: Sequence[Source], chunking: ChunkSettings) -> None:
+    def __init__(
+        self,
+        index: Index,
+        sources: Sequence[Source],
+        chunking: ChunkSettings,
+        seen: Callable[[str, bytes], None] | None = None,
+    ) -> None:
+        """`seen` is told the reference and the bytes of each note that is read."""
+        self._seen = seen
         self._index = index
         self._sources = tuple(sources)
         self._ids = tuple(source.id for source in sources)
@@ -126,6 +134,8 @@ class Reader:
 
     def _parsed(self, source: Source, path: str) -> Note:
         content = files.read(source, path)
+        if self._seen is not None:
+            self._seen(join(source.name, path), content.data)
         return parse(
             source.name, source.kind, path, content.data, content.modified, self._chunking
         )

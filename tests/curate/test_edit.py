@@ -122,6 +122,21 @@ async def test_a_conflict_with_another_tool_call_shows_a_difference(tmp_path: Pa
         assert there.text("memory/list").endswith("pin 5</private>\n- tarp\n")
 
 
+async def test_a_conflict_with_an_editor_shows_a_difference_to_what_the_tools_wrote(
+    tmp_path: Path,
+) -> None:
+    body = "".join(f"- item {number}\n" for number in range(500))
+    async with world(tmp_path) as there:
+        done = await there.writer.write("list", body)
+        path = there.file("memory/list")
+        path.write_text(there.text("memory/list") + "- by hand\n", encoding="utf-8")
+        with pytest.raises(ConflictError) as caught:
+            await there.writer.edit("list", EditRequest(append="- tarp"), done.revision)
+        said = str(caught.value)
+        assert "+- by hand" in said
+        assert "item 7\n" not in said
+
+
 async def test_a_note_that_was_deleted_meanwhile_is_a_conflict(tmp_path: Path) -> None:
     async with world(tmp_path) as there:
         for request in (
