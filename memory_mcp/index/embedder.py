@@ -41,6 +41,7 @@ MAX_TOKENS = 256
 BATCH = 32  # texts a call
 _RUN = 8  # texts a run of the model: as fast as 32, and 160 MB less at the peak
 _MOST_THREADS = 4  # one more core is one for somebody else
+_M_MMAP_THRESHOLD, _LARGE = -3, 1 << 20  # the number of this option in malloc.h; bytes
 _MAX_CHARS = 40_000  # of one text; 256 tokens are far below
 _TOKENIZER = Path(__file__).parent / "bundled" / "tokenizer.json"
 IDENTITY = embedding_identity("bundled", "all-MiniLM-L6-v2-int8", MODEL_SHA256, DIMENSION)
@@ -142,6 +143,7 @@ class BundledEmbedder:
         path = model or _model_path()
         _check_digest(path, MODEL_BYTES, MODEL_SHA256)
         _check_digest(tokenizer, TOKENIZER_BYTES, TOKENIZER_SHA256)
+        _lend_large()
         try:
             self._session = _session(path, threads)
             self._tokenizer = _tokenizer(tokenizer)
@@ -210,6 +212,14 @@ def _session(path: Path, threads: int) -> InferenceSession:
     options.enable_cpu_mem_arena = False
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # idle costs no CPU
     return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+
+
+def _lend_large() -> None:
+    """Have the C library take large blocks from the system and give them back at once. Else each
+    thread that runs the model keeps its peak for good: 600 MB instead of 180, and no faster."""
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError, AttributeError):
+            ctypes.CDLL(None).mallopt(_M_MMAP_THRESHOLD, _LARGE)
 
 
 def _give_back() -> None:

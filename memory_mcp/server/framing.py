@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 
 from memory_mcp.core.note import Card, Provenance
 from memory_mcp.core.plain import clip
@@ -23,6 +24,7 @@ _FILLERS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
 _BLANKS = "\t\n\r\x0b\x0c"
 _UNSEEN = ("Mn", "Me", "Cf", "Cc")
 _WINDOW = 96
+_FAR = 1 << 20  # behind every window
 
 # Letters of other scripts that look like those in the names below, after case folding.
 _LOOKALIKES = str.maketrans(
@@ -64,22 +66,30 @@ def harmless(text: str) -> str:
 
 
 def _names(window: str) -> bool:
-    """Whether a text begins with a name that means something to a reader. Something invisible may
-    end the name for one reader and be nothing to another: then both readings count."""
-    folded = _folded(window)
-    hides = len(folded) < len(window)
-    return (_BEGINNINGS if hides else _NAMES).match(folded) is not None
+    """Whether a text begins with a name that means something to a reader. Something invisible in
+    it or behind it may end the name for one reader and be nothing to another: both count."""
+    folded, hidden = _folded(window)
+    found = _BEGINNINGS.match(folded)
+    if found is None:
+        return False
+    return hidden <= found.end() or _NAMES.match(folded) is not None
 
 
-def _folded(text: str) -> str:
-    """Plain lower-case letters as a reader sees them: no marks, nothing invisible, one slash."""
-    kept = [
-        "/" if letter in _SLASHES else letter
-        for letter in unicodedata.normalize("NFKD", text)
-        if letter in _BLANKS
-        or (letter not in _FILLERS and unicodedata.category(letter) not in _UNSEEN)
-    ]
-    return "".join(kept).casefold().translate(_LOOKALIKES)
+def _folded(text: str) -> tuple[str, int]:
+    """Plain lower-case letters as a reader sees them (no marks, nothing invisible, one slash), and
+    how many of them stand before the first that was left out."""
+    shown = [_shown(letter) for letter in unicodedata.normalize("NFKD", text)]
+    hidden = shown.index("") if "" in shown else len(shown)
+    return "".join(shown), len("".join(shown[:hidden])) if hidden < len(shown) else _FAR
+
+
+@lru_cache(maxsize=4096)
+def _shown(letter: str) -> str:
+    if letter in _BLANKS:
+        return letter
+    if letter in _FILLERS or unicodedata.category(letter) in _UNSEEN:
+        return ""
+    return "/" if letter in _SLASHES else letter.casefold().translate(_LOOKALIKES)
 
 
 def one_line(text: str, limit: int = LINE) -> str:

@@ -14,6 +14,9 @@ from pydantic import Field
 from memory_mcp.server.prompts import fill, load
 from memory_mcp.server.session import Connection
 
+_TAKES: dict[str, tuple[str, ...]] = {"remember": ("what",), "recall": ("topic",), "orient": ()}
+"""The prompts, each with its arguments."""
+
 
 def register(server: MCPServer[Connection], home: str) -> None:
     """Offer the prompts that work with the tools there are."""
@@ -43,16 +46,30 @@ def register(server: MCPServer[Connection], home: str) -> None:
     async def get(
         ctx: ServerRequestContext[Connection, Any], params: t.GetPromptRequestParams
     ) -> t.GetPromptResult:
-        known = ("remember", "recall", "orient")
-        if params.name not in known:
-            message = f"There is no prompt {params.name[:80]!r}; there are {', '.join(known)}."
-            raise MCPError(code=t.INVALID_PARAMS, message=message)
-        if params.name == "recall" and not (params.arguments or {}).get("topic", "").strip():
-            message = "The prompt recall needs the argument topic: what to look for."
-            raise MCPError(code=t.INVALID_PARAMS, message=message)
+        _check(params)
         result = await server.get_prompt(params.name, params.arguments)
         if not isinstance(result, t.GetPromptResult):
             raise MCPError(code=t.INTERNAL_ERROR, message="The prompt asked for input.")
         return result
 
     server._lowlevel_server.add_request_handler("prompts/get", t.GetPromptRequestParams, get)
+
+
+def _check(params: t.GetPromptRequestParams) -> None:
+    """Raises MCPError for what the SDK would answer with an internal error."""
+    takes, given = _TAKES.get(params.name), params.arguments or {}
+    if takes is None:
+        known = ", ".join(_TAKES)
+        raise _wrong(f"There is no prompt {params.name[:80]!r}; there are {known}.")
+    for name in given:
+        if name not in takes:
+            listed = ", ".join(takes) or "none"
+            raise _wrong(
+                f"The prompt {params.name} has no argument {name[:80]!r}. It takes: {listed}."
+            )
+    if params.name == "recall" and not given.get("topic", "").strip():
+        raise _wrong("The prompt recall needs the argument topic: what to look for.")
+
+
+def _wrong(message: str) -> MCPError:
+    return MCPError(code=t.INVALID_PARAMS, message=message)

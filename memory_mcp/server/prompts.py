@@ -10,6 +10,9 @@ from pathlib import Path
 PREFACE = "prompt"
 """The user's own `prompt.md` is put in front of every prompt."""
 
+LONGEST = 32_768
+"""Bytes of a user's own version that are read; a longer one is no prompt."""
+
 
 def load(name: str, home: str | None = None) -> str:
     """The text of a prompt: the user's own version below `home`, else the shipped one.
@@ -38,10 +41,12 @@ def fill(text: str, **values: str) -> str:
 def _own(name: str, home: str | None) -> str | None:
     if home is None:
         return None
+    path = Path(home) / "prompts" / f"{name}.md"
     try:
-        return (Path(home) / "prompts" / f"{name}.md").read_text(
-            encoding="utf-8", errors="replace"
-        )
+        if not path.is_file():  # opening a pipe would wait for ever, and the handshake with it
+            return None
+        with path.open("rb") as file:
+            return file.read(LONGEST).decode("utf-8", "replace")
     except OSError:
         return None
 

@@ -27,6 +27,7 @@ PAGE = 200
 """Resources on a page."""
 
 _COMPLETIONS = 100
+_SHOWN_URI = 10_000  # in an error; that of a note is shorter
 _LONGEST = 40_000
 _MARKDOWN = "text/markdown"
 _LEGACY_NOT_FOUND = -32002
@@ -132,7 +133,7 @@ def _not_found(ctx: Request, uri: str, message: str) -> MCPError:
     """The code for a missing resource changed from one era of the protocol to the other."""
     modern = ctx.protocol_version in MODERN_PROTOCOL_VERSIONS
     code = t.INVALID_PARAMS if modern else _LEGACY_NOT_FOUND
-    return MCPError(code=code, message=message, data={"uri": uri})
+    return MCPError(code=code, message=message, data={"uri": uri[:_SHOWN_URI]})
 
 
 def _reference(card: Card) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import resource
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -55,6 +57,27 @@ def test_a_question_counts_before_and_after_a_long_paste(
     long = embedder.query(pattern.format(question=question, paste=paste))
     answer, other = embedder.passages(["Petra keeps the canoe in Mondsee.", "Blue roof tiles."])
     assert answer @ long > other @ long + 0.1
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is read as Linux shows it")
+def test_a_large_block_is_given_back_whichever_thread_had_it(embedder: BundledEmbedder) -> None:
+    def resident() -> int:
+        pages = Path("/proc/self/statm").read_text(encoding="utf-8").split()[1]
+        return int(pages) * resource.getpagesize() // 2**20
+
+    def work() -> None:
+        blocks = [np.ones(4 << 20, np.uint8) for _ in range(20)]
+        kept.append(np.ones(1000))  # a small one behind them
+        del blocks
+
+    assert embedder.dimension == DIMENSION  # it is loaded
+    kept: list[object] = []
+    before = resident()
+    for _ in range(3):
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+    assert resident() - before < 40
 
 
 def test_odd_texts_have_vectors(embedder: BundledEmbedder) -> None:

@@ -146,4 +146,10 @@ def test_the_frame_says_where_a_note_came_from() -> None:
 def test_something_invisible_after_a_name_does_not_make_it_another_one(letter: str) -> None:
     for name in ("MEMORY", "/MEMORY", "system-reminder"):
         assert harmless(f"<{name}{letter}0>").startswith("&lt;")
+        assert harmless(f"<{name}{letter}㋿>").startswith("&lt;")
         assert harmless(f"<{name[0]}{letter}{name[1:]}>").startswith("&lt;")
+
+
+def test_longer_words_stay_as_they_are_whatever_follows() -> None:
+    for text in ("<memoryless> naïve", "<systematic é>", "<invoked café"):
+        assert harmless(text) == text

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import mcp_types as t
 import pytest
 from mcp.shared.exceptions import MCPError
 
-from memory_mcp.server.prompts import fill, load, shipped
+from memory_mcp.server.prompts import LONGEST, fill, load, shipped
 from tests.server.worlds import MODES, Talk, talking, world
 
 pytestmark = pytest.mark.anyio
@@ -42,6 +43,11 @@ async def test_a_wrong_prompt_is_an_invalid_request(tmp_path: Path, mode: str) -
         assert caught.value.error.code == t.INVALID_PARAMS
         with pytest.raises(MCPError, match="topic"):
             await talk.client.get_prompt("recall", {"topic": " "})
+        with pytest.raises(MCPError, match=r"no argument 'subject'.*topic") as caught:
+            await talk.client.get_prompt("recall", {"topic": "tea", "subject": "tea"})
+        assert caught.value.error.code == t.INVALID_PARAMS
+        with pytest.raises(MCPError, match="takes: none"):
+            await talk.client.get_prompt("orient", {"what": "tea"})
 
 
 async def test_the_users_own_versions_go_before_the_shipped_ones(tmp_path: Path) -> None:
@@ -52,6 +58,19 @@ async def test_the_users_own_versions_go_before_the_shipped_ones(tmp_path: Path)
     async with world(tmp_path) as place, talking(place) as talk:
         assert await rendered(talk, "orient") == "Answer in Danish.\n\nLook around."
         assert (await rendered(talk, "recall", topic="tea")).startswith("Answer in Danish.\n\n")
+
+
+def test_a_users_own_version_that_is_no_usable_file_costs_nothing(tmp_path: Path) -> None:
+    folder = tmp_path / "prompts"
+    folder.mkdir()
+    (folder / "remember.md").mkdir()
+    (folder / "recall.md").symlink_to(tmp_path / "nowhere")
+    (folder / "instructions.md").write_text("x" * 1_000_000, encoding="utf-8")
+    if hasattr(os, "mkfifo"):
+        os.mkfifo(folder / "orient.md")
+    for name in ("remember", "recall", "orient"):
+        assert load(name, str(tmp_path)) == shipped(name)
+    assert len(load("instructions", str(tmp_path))) == LONGEST
 
 
 @pytest.mark.parametrize("name", ["instructions", "remember", "recall", "orient"])
