@@ -30,6 +30,7 @@ from memory_mcp.curate.journal import Job, Journal, Record
 from memory_mcp.curate.policy import check_scope
 from memory_mcp.curate.results import WriteResult
 from memory_mcp.curate.similar import find_same, read_body
+from memory_mcp.index.frames import frames
 from memory_mcp.index.index import Index
 from memory_mcp.notes.place import is_taken
 
@@ -184,8 +185,8 @@ class Jobs:
             raise
         except MemoryMcpError as error:
             await self._note(record, status="failed", error=str(error))
-        except Exception as error:  # one job must not end the work on all others
-            log.exception("Job %s failed", record.job.job_id)
+        except Exception as error:  # noqa: BLE001 - one job must not end the work on others
+            log.error("Job %s failed: %s", record.job.job_id, frames(error))
             await self._note(
                 record, status="failed", error=f"Unexpected: {type(error).__name__}: {error}"
             )

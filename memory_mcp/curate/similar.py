@@ -13,6 +13,7 @@ from memory_mcp.core.private import strip
 from memory_mcp.core.saying import saying
 from memory_mcp.core.words import query_terms
 from memory_mcp.curate.results import Similar
+from memory_mcp.index.frames import frames
 from memory_mcp.index.index import Entry, Index
 from memory_mcp.notes import files
 from memory_mcp.notes.sources import Source
@@ -45,8 +46,8 @@ async def find_similar(
     request = SearchRequest(asked, limit=_MAX_SIMILAR + 1, min_score=SIMILAR, sources=names)
     try:
         found = await searcher.search(request)
-    except Exception:  # whatever it is, the write is done and must not look failed
-        log.exception("Looking for notes similar to %s failed", reference)
+    except Exception as error:  # noqa: BLE001 - the write is done and must not look failed
+        log.error("Looking for notes similar to %s failed: %s", reference, frames(error))
         return ()
     hits = [hit for hit in found.hits if hit.card.reference != reference]
     return tuple(Similar(hit.card.reference, hit.score) for hit in hits[:_MAX_SIMILAR])
