@@ -10,18 +10,18 @@ the same run, alternating: ratios hold on other machines, seconds do not.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import shutil
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+
+from client import Client, command, environment, stop_engine
+from corpus import QUESTION, WORD, fill
 
 BARE = """
 from mcp.server import MCPServer
@@ -31,72 +31,6 @@ async def echo(text: str) -> str:
     return text
 server.run()
 """
-
-HELLO = {
-    "protocolVersion": "2025-11-25",
-    "capabilities": {},
-    "clientInfo": {"name": "benchmark", "version": "1"},
-}
-SUBJECTS = ("garden", "boiler", "ferry", "invoice", "bicycle", "choir", "router", "sourdough")
-VERBS = ("was moved to", "belongs to", "was repaired by", "costs more than", "waits for")
-WORD = "quartzite"
-QUESTION = "Which stone did we choose for the kitchen worktop?"
-
-
-class Server:
-    """A server process on stdio, spoken to line by line."""
-
-    def __init__(self, command: Sequence[str], environment: dict[str, str]) -> None:
-        self.begin = time.perf_counter()
-        self._process = subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env=environment,
-        )
-        self._number = 0
-
-    @property
-    def age(self) -> float:
-        """Seconds since the process was started."""
-        return time.perf_counter() - self.begin
-
-    def ask(self, method: str, **params: Any) -> dict[str, Any]:
-        """A request and its result."""
-        self._number += 1
-        self._send({"id": self._number, "method": method, "params": params})
-        assert self._process.stdout is not None
-        for line in self._process.stdout:
-            message: dict[str, Any] = json.loads(line)
-            if message.get("id") == self._number:
-                result: dict[str, Any] = message["result"]
-                return result
-        raise RuntimeError(f"the server ended before it answered {method}")
-
-    def hello(self) -> float:
-        """The handshake; the age at its answer."""
-        self.ask("initialize", **HELLO)
-        age = self.age
-        self._send({"method": "notifications/initialized"})
-        return age
-
-    def search(self, query: str) -> dict[str, Any]:
-        """The structured answer of a search."""
-        call = {"name": "memory_search", "arguments": {"query": query}}
-        answer: dict[str, Any] = self.ask("tools/call", **call)["structuredContent"]
-        return answer
-
-    def end(self) -> None:
-        """Close the input and wait for the exit."""
-        assert self._process.stdin is not None
-        self._process.stdin.close()
-        self._process.wait(10)
-
-    def _send(self, message: dict[str, Any]) -> None:
-        assert self._process.stdin is not None
-        self._process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
-        self._process.stdin.flush()
 
 
 @dataclass(slots=True)
@@ -124,7 +58,7 @@ def main() -> None:
 
 
 def _measure(home: Path, size: int, repeat: int, patience: float, bare: Row) -> list[Row]:
-    _fill(home, size)
+    fill(home, size)
     cold, warm = Row(f"{size:,} notes, cold"), Row(f"{size:,} notes, warm")
     for number in range(repeat):
         bare.handshake.append(_bare())
@@ -138,16 +72,14 @@ def _measure(home: Path, size: int, repeat: int, patience: float, bare: Row) -> 
 
 
 def _bare() -> float:
-    server = Server([sys.executable, "-c", BARE], dict(os.environ))
+    server = Client([sys.executable, "-c", BARE], dict(os.environ))
     age = server.hello()
     server.end()
     return age
 
 
 def _start(home: Path, size: int, row: Row, patience: float) -> None:
-    environment = {name: value for name, value in os.environ.items() if "MEMORY_MCP" not in name}
-    environment["MEMORY_MCP_HOME"] = str(home)
-    server = Server([sys.executable, "-m", "memory_mcp"], environment)
+    server = Client(command(), environment(home))
     try:
         row.handshake.append(server.hello())
         if size and patience:
@@ -155,9 +87,10 @@ def _start(home: Path, size: int, row: Row, patience: float) -> None:
             _until_hybrid(server, row, patience)
     finally:
         server.end()
+        stop_engine(home)  # each start is the first one of its day
 
 
-def _until_words(server: Server, row: Row, patience: float) -> None:
+def _until_words(server: Client, row: Row, patience: float) -> None:
     while server.age < patience:
         if server.search(WORD)["hits"]:
             row.words.append(server.age)
@@ -165,7 +98,7 @@ def _until_words(server: Server, row: Row, patience: float) -> None:
         time.sleep(0.05)
 
 
-def _until_hybrid(server: Server, row: Row, patience: float) -> None:
+def _until_hybrid(server: Client, row: Row, patience: float) -> None:
     while server.age < patience:
         answer = server.search(QUESTION)
         best = answer["hits"][0] if answer["hits"] else {}
@@ -173,23 +106,6 @@ def _until_hybrid(server: Server, row: Row, patience: float) -> None:
             row.hybrid.append(server.age)
             return
         time.sleep(0.05)
-
-
-def _fill(home: Path, size: int) -> None:
-    folder = home / "agents" / "default" / "memory"
-    folder.mkdir(parents=True)
-    for number in range(size):
-        subject, verb = SUBJECTS[number % len(SUBJECTS)], VERBS[number % len(VERBS)]
-        other = SUBJECTS[(number * 5 + 3) % len(SUBJECTS)]
-        text = (
-            f"# The {subject} in case {number}\n\nIn week {number % 53} the {subject} {verb} the"
-            f" {other}. Number {number} has {number * 7 % 1000} parts.\n\n## Later\n\nThe {other}"
-            f" was checked {number % 9} times and the {subject} is kept in room {number % 217}.\n"
-        )
-        (folder / f"case-{number}.md").write_text(text, encoding="utf-8")
-    if size:
-        worktop = f"# Kitchen\n\nThe counter is made of {WORD}, from the quarry in Alta.\n"
-        (folder / "kitchen.md").write_text(worktop, encoding="utf-8")
 
 
 def _print(rows: Sequence[Row], unit: float) -> None:
