@@ -10,12 +10,14 @@ PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3 python; do \
 UV     := $(shell command -v uv 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test clients check fix bench clean
+.PHONY: help setup demo test clients conformance smoke check fix bench clean
 
 help:
 	@echo "make demo   set up, then show the memory at work"
 	@echo "make test   set up, then run the tests"
 	@echo "make clients  drive the server with clients of other makes (needs Node.js 20+)"
+	@echo "make conformance  the official MCP conformance suite against our HTTP server (needs npm)"
+	@echo "make smoke  Claude Code and Codex, the real programs, offline, on one memory (needs npm)"
 	@echo "make check  format, lint, types, layers"
 	@echo "make fix    format and repair what lint can repair"
 	@echo "make bench  speed and size of this version (LOCOMO=DIR adds search quality)"
@@ -42,6 +44,12 @@ test: setup
 
 clients: setup
 	sh integrations/typescript/run.sh "$(CURDIR)/$(BIN)/memory-mcp"
+
+conformance: setup
+	PYTHON="$(CURDIR)/$(BIN)/python" sh integrations/conformance/run.sh "$(CURDIR)/$(BIN)/memory-mcp"
+
+smoke: setup
+	PYTHON="$(CURDIR)/$(BIN)/python" sh integrations/smoke/run.sh "$(CURDIR)/$(BIN)/memory-mcp"
 
 check: setup
 	$(BIN)/ruff format --check .
