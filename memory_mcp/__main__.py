@@ -41,6 +41,8 @@ def _without_serve(words: list[str]) -> list[str]:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run what the arguments ask for; the exit code."""
     words = sys.argv[1:] if arguments is None else list(arguments)
+    if words[:2] == ["engine", "run"] and words[-1] == "--detached":
+        return _run_engine(words[2:-1])
     flags = stdio_flags(words)
     if flags is None:
         from memory_mcp.cli.main import leave
@@ -52,9 +54,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from memory_mcp.cli.welcome import explain
 
         return explain(flags)
-    from memory_mcp.server.stdio import run as run_stdio
+    if flags.get("in_process"):
+        from memory_mcp.server.stdio import run as run_alone
 
-    return run_stdio(flags)
+        return run_alone(flags)
+    from memory_mcp.front.run import run as run_front
+
+    return run_front(flags)
+
+
+def _run_engine(words: list[str]) -> int:
+    """As a front starts it: a client waits, and the command line costs a tenth of a second."""
+    import os
+
+    from memory_mcp.server.engine.run import leave
+    from memory_mcp.server.engine.run import run as run_engine
+
+    home = stdio_flags(words) or {}
+    leave(run_engine(os.environ, home.get("home"), detached=True))
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from memory_mcp.core.config import Config, SearchSettings
 from memory_mcp.core.ports import Embedder
 from memory_mcp.index.embedder import make_embedder
 from memory_mcp.index.index import Index
+from memory_mcp.index.view import IndexView
 from memory_mcp.notes.sources import open_sources
 from memory_mcp.search.rank import Weights
 from memory_mcp.search.search import Searcher
@@ -64,4 +65,4 @@ async def indexed(home: Path, source: str, folder: Path) -> AsyncIterator[Index]
 
 def searcher(index: Index, set_up: SetUp) -> Searcher:
     """A searcher that ranks this way."""
-    return Searcher(index, set_up.settings, set_up.weights)
+    return Searcher(IndexView(index, index.sources), set_up.settings, set_up.weights)

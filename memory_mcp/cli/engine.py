@@ -1,53 +1,110 @@
-"""Serving: `serve` for transports, `engine` for a shared process."""
+"""`engine`: the process that all clients share."""
 
 from __future__ import annotations
+
+import os
+import sys
+from typing import Any
 
 import click
 
 from memory_mcp.cli import render
+from memory_mcp.cli.asking import asked
 from memory_mcp.cli.context import Setup, as_json, pass_setup
-
-WRONG_USAGE = 2
-"""Exit code."""
-
-
-@click.command()
-@click.option(
-    "--transport",
-    type=click.Choice(["stdio", "streamable-http", "sse"]),
-    default="stdio",
-    help="stdio is what there is in this version.",
-)
-@pass_setup
-def serve(setup: Setup, transport: str) -> int:
-    """Speak MCP, as memory-mcp does without a command."""
-    if transport != "stdio":
-        render.failure(
-            f"--transport {transport} is not in this version: start it with --transport stdio,"
-            " which every client that runs on this machine speaks"
-        )
-        return WRONG_USAGE
-    from memory_mcp.server.stdio import run  # half a second of imports
-
-    return run(setup.flags)
+from memory_mcp.cli.wording import counted
+from memory_mcp.core.errors import MemoryMcpError
+from memory_mcp.front import stopping
 
 
 @click.group()
 def engine() -> None:
-    """A process that all clients share; not in this version."""
+    """The process that all clients of a home share. A client starts it where there is none."""
 
 
-@engine.command("stop")
-def stop() -> None:
-    """Stop the shared process, if there is one."""
-    render.line("No shared engine is running: each client has a process of its own.")
+@engine.command("run")
+@click.option("--home", metavar="FOLDER", help="The home, as before the command.")
+@click.option("--detached", is_flag=True, help="Report on stdout in one line of JSON, then log.")
+@pass_setup
+def run_engine(setup: Setup, home: str | None, detached: bool) -> int:
+    """Run it here, until it is stopped, replaced or idle."""
+    from memory_mcp.server.engine.run import leave, run
+
+    leave(run(os.environ, home or setup.flags.get("home"), detached))
 
 
 @engine.command("status")
 @as_json
-def engine_status(json_: bool) -> None:
-    """Say whether a shared process runs."""
+@pass_setup
+def engine_status(setup: Setup, json_: bool) -> None:
+    """Whether an engine runs, since when, and who uses it."""
+    found = running(setup)
     if json_:
-        render.as_json({"pid": None, "uptime_s": None, "clients": 0})
+        render.as_json(found or NONE)
+    elif found is None:
+        render.line("No engine runs; the next client starts one.")
     else:
-        render.line("No shared engine is running: each client has a process of its own.")
+        _show(found)
+
+
+NONE: dict[str, Any] = {"pid": None, "uptime_s": None, "clients": []}
+"""The engine where there is none."""
+
+
+def running(setup: Setup) -> dict[str, Any] | None:
+    """What the running engine says of itself; None where there is none that answers."""
+    try:
+        found = asked(setup, "status")
+    except MemoryMcpError as error:
+        render.remark(f"The engine runs: {error}.")
+        return None
+    if found is None:
+        return None
+    told: dict[str, Any] = found["engine"]
+    told["clients"] = told.pop("client_list")
+    return told
+
+
+def _show(found: dict[str, Any]) -> None:
+    render.strong(
+        f"engine {found['version']}, process {found['pid']}, for {_time(found['uptime_s'])},"
+        f" {counted(len(found['clients']), 'client')}"
+    )
+    columns = ["process", "agent", "connected", "idle", "calls", "may write"]
+    rows = [
+        [
+            f"{one['pid']}{' (port)' if one['kind'] == 'serve' else ''}",
+            one["agent"],
+            _time(one["connected_s"]),
+            _time(one["idle_s"]),
+            str(one["calls"]),
+            "no" if one["read_only"] else "yes",
+        ]
+        for one in found["clients"]
+    ]
+    if rows:
+        render.table(columns, rows, whole=columns)
+
+
+def _time(seconds: float) -> str:
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
+
+
+@engine.command("stop")
+@pass_setup
+def stop(setup: Setup) -> None:
+    """Stop the engine. Its clients start another one with their next call."""
+    try:
+        outcome = stopping.stop(os.environ, setup.flags)
+    except stopping.StillThere as error:
+        raise MemoryMcpError(str(error)) from error
+    match outcome:
+        case "none":
+            render.line("No engine runs.")
+        case "stopped":
+            render.line("The engine has stopped.")
+        case "killed":
+            render.line("The engine did not answer and was ended.")
+    sys.stdout.flush()

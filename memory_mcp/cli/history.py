@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from memory_mcp.cli import render
+from memory_mcp.cli.asking import show_engine
 from memory_mcp.cli.context import Setup, as_json, pass_setup
 from memory_mcp.cli.running import with_memory
 from memory_mcp.cli.wording import when
@@ -14,6 +15,7 @@ from memory_mcp.core.config import Config
 from memory_mcp.core.errors import AmbiguousError, NotFoundError
 from memory_mcp.core.reference import join, split
 from memory_mcp.notes.history import History
+from memory_mcp.notes.own import keeper
 
 
 @click.command()
@@ -23,7 +25,7 @@ from memory_mcp.notes.history import History
 def history(setup: Setup, reference: str, json_: bool) -> None:
     """The kept versions of a note, the newest first."""
     config = setup.existing()
-    kept = History(Path(config.home) / ".history")
+    kept = History(Path(config.home) / ".history", keeper(config))
     full = kept_reference(config, kept, reference)
     versions = kept.versions(full)
     if json_:
@@ -50,9 +52,10 @@ def history(setup: Setup, reference: str, json_: bool) -> None:
 def restore(setup: Setup, reference: str, revision: str | None, json_: bool) -> None:
     """Bring a kept version back: the newest, or REVISION. What it replaces is kept, too."""
     config = setup.existing()
-    kept = History(Path(config.home) / ".history")
+    kept = History(Path(config.home) / ".history", keeper(config))
     full = kept_reference(config, kept, reference)
     result = with_memory(config, lambda app: app.writer.restore(full, revision), None)
+    show_engine(setup, [result.reference])
     if json_:
         render.as_json(
             {

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import click
 
 from memory_mcp.cli import render
+from memory_mcp.cli.asking import asked
 from memory_mcp.cli.context import Setup, as_json, no_memory, pass_setup
 from memory_mcp.cli.wording import counted
 from memory_mcp.core.config import Config
-from memory_mcp.core.note import Json
+from memory_mcp.core.errors import MemoryMcpError
 from memory_mcp.index.state import IndexState
+
+REINDEX_SECONDS = 60.0
+"""How long an engine may be silent while it builds the index again."""
 
 
 @click.command()
@@ -21,13 +27,28 @@ from memory_mcp.index.state import IndexState
 def status(setup: Setup, json_: bool) -> None:
     """What is indexed and what waits; loads no model."""
     config = setup.config()
-    state = state_of(config)
+    found = status_of(setup, config)
     if json_:
-        render.as_json(status_json(config, state))
+        render.as_json(found)
     elif not Path(config.home).is_dir():
         render.line(no_memory(config.home))
     else:
-        _show(config, state)
+        _show(found)
+
+
+def status_of(setup: Setup, config: Config) -> dict[str, Any]:
+    """What `status --json` prints: from the engine where one runs, else from the files."""
+    from memory_mcp.server.status import status_json
+
+    try:
+        found = asked(setup, "status")
+    except MemoryMcpError as error:
+        render.remark(f"The engine runs: {error}.")
+        found = None
+    if found is None:
+        return status_json(config.home, config.agent, state_of(config))
+    engine = {key: found["engine"][key] for key in ("pid", "uptime_s", "clients")}
+    return {**found, "home": config.home, "engine": engine}
 
 
 def state_of(config: Config) -> IndexState:
@@ -54,69 +75,42 @@ def state_of(config: Config) -> IndexState:
     return replace(state, sources=known, warnings=warnings)
 
 
-def status_json(config: Config, state: IndexState) -> dict[str, Json]:
-    """What `status --json` prints. No process is shared yet, so the engine is empty."""
-    return {
-        "home": config.home,
-        "agent": config.agent,
-        "engine": {"pid": None, "uptime_s": None, "clients": 0},
-        "embedder": {
-            "state": state.embedder.state,
-            "model": state.embedder.model,
-            "dimension": state.embedder.dimension,
-            "error": state.embedder.error,
-        },
-        "sources": {
-            name: {
-                "files": source.files,
-                "passages": source.passages,
-                "path": source.path,
-                "state": source.state,
-            }
-            for name, source in state.sources.items()
-        },
-        "vectors": state.vectors,
-        "pending": state.pending,
-        "warnings": [
-            {"reference": warned.reference, "message": warned.message} for warned in state.warnings
-        ],
-    }
-
-
-def _show(config: Config, state: IndexState) -> None:
-    render.strong(f"{config.home}, agent {config.agent}")
+def _show(found: Mapping[str, Any]) -> None:
+    render.strong(f"{found['home']}, agent {found['agent']}")
+    engine, sources = found["engine"], found["sources"]
     rows = [
-        # Whether a process is at work on it cannot be known from here: it waits, that is sure.
+        # Where no engine runs nobody is known to be at work on it: it waits, that is sure.
         [
             name,
-            "waiting" if source.state == "indexing" else source.state,
-            str(source.files),
-            str(source.passages),
-            source.path,
+            "waiting" if source["state"] == "indexing" and not engine["pid"] else source["state"],
+            str(source["files"]),
+            str(source["passages"]),
+            source["path"],
         ]
-        for name, source in state.sources.items()
+        for name, source in sources.items()
     ]
     columns = ["source", "state", "notes", "passages", "folder"]
     render.table(columns, rows, whole=columns[:4])
-    render.line(f"meaning: {_meaning(state)}")
-    render.line(f"waiting to be indexed: {counted(state.pending, 'note')}")
-    for warned in state.warnings:
-        render.line(f"warning: {warned.reference}: {warned.message}")
+    if engine["pid"]:
+        render.line(f"engine: process {engine['pid']}, {counted(engine['clients'], 'client')}")
+    render.line(f"meaning: {_meaning(found['embedder'], found['vectors'])}")
+    render.line(f"waiting to be indexed: {counted(found['pending'], 'note')}")
+    for warned in found["warnings"]:
+        render.line(f"warning: {warned['reference']}: {warned['message']}")
 
 
-def _meaning(state: IndexState) -> str:
-    model = state.embedder
-    match model.state:
+def _meaning(model: Mapping[str, Any], vectors: int) -> str:
+    match model["state"]:
         case "off":
             return "off (embedding.provider none)"
         case "failed":
-            return f"failed ({model.error})"
-    about = model.model or "the model"
-    if model.dimension:
-        about += f", {model.dimension} numbers a vector"
-    if not state.vectors:
+            return f"failed ({model['error']})"
+    about = model["model"] or "the model"
+    if model["dimension"]:
+        about += f", {model['dimension']} numbers a vector"
+    if not vectors:
         return f"nothing embedded yet ({about})"
-    return f"{model.state} ({about}), {counted(state.vectors, 'vector')}"
+    return f"{model['state']} ({about}), {counted(vectors, 'vector')}"
 
 
 @click.command()
@@ -125,23 +119,31 @@ def _meaning(state: IndexState) -> str:
 @pass_setup
 def reindex(setup: Setup, embeddings: bool, json_: bool) -> None:
     """Build the index again from the files."""
-    from memory_mcp.cli.running import rebuild
-
-    state = rebuild(setup.existing(), embeddings)
-    files = sum(source.files for source in state.sources.values())
+    config = setup.existing()
+    with render.progress("Indexing") as advance:
+        question = {"embeddings": embeddings}
+        found = asked(setup, "reindex", question, seconds=REINDEX_SECONDS, progress=advance)
+    if found is None:
+        found = _rebuilt(config, embeddings)
     if json_:
-        render.as_json(
-            {
-                "files": files,
-                "vectors": state.vectors,
-                "pending": state.pending,
-                "degraded": state.degraded,
-            }
-        )
+        render.as_json(found)
         return
     render.line(
-        f"Indexed again: {counted(files, 'note')}, {counted(state.vectors, 'vector')},"
-        f" {state.pending} waiting."
+        f"Indexed again: {counted(found['files'], 'note')}, {counted(found['vectors'], 'vector')},"
+        f" {found['pending']} waiting."
     )
-    if state.degraded:
-        render.remark(state.degraded)
+    if found["degraded"]:
+        render.remark(found["degraded"])
+
+
+def _rebuilt(config: Config, embeddings: bool) -> dict[str, Any]:
+    """Build the index in this process; what it says about itself afterwards."""
+    from memory_mcp.cli.running import rebuild
+
+    state = rebuild(config, embeddings)
+    return {
+        "files": sum(source.files for source in state.sources.values()),
+        "vectors": state.vectors,
+        "pending": state.pending,
+        "degraded": state.degraded,
+    }

@@ -17,7 +17,7 @@ from memory_mcp.cli.config import config
 from memory_mcp.cli.context import Setup
 from memory_mcp.cli.doctor import doctor
 from memory_mcp.cli.ending import ended
-from memory_mcp.cli.engine import engine, serve
+from memory_mcp.cli.engine import engine
 from memory_mcp.cli.example import demo
 from memory_mcp.cli.history import history, restore
 from memory_mcp.cli.home import init
@@ -25,6 +25,7 @@ from memory_mcp.cli.index import reindex, status
 from memory_mcp.cli.notes import delete, link, show, write
 from memory_mcp.cli.saving import jobs, save
 from memory_mcp.cli.search import list_notes, search
+from memory_mcp.cli.serve import serve
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -32,7 +33,7 @@ from memory_mcp.cli.search import list_notes, search
 @click.option("--agent", metavar="NAME", help="Whose inbox; else MEMORY_MCP_AGENT, else default.")
 @click.option("--read-only", is_flag=True, help="Change no note.")
 @click.option("--tools", metavar="SETS", help="Sets of tools that a client sees; there is core.")
-@click.option("--in-process", is_flag=True, help="No shared process (there is none yet).")
+@click.option("--in-process", is_flag=True, help="All in this process, without the engine.")
 @click.version_option(__version__, prog_name="memory-mcp")
 @click.pass_context
 def cli(

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from memory_mcp.cli import render
+from memory_mcp.cli.asking import show_engine, tool
 from memory_mcp.cli.context import Setup, as_json, pass_setup
 from memory_mcp.cli.running import BRIEFLY, WORDS, with_memory
 from memory_mcp.core.config import Config
@@ -44,16 +45,39 @@ def show(setup: Setup, reference: str, passages: bool, json_: bool) -> None:
         pieces = with_memory(config, lambda app: _passages(app, reference), WORDS)
         _show_passages(pieces, json_)
         return
-    reading, content = with_memory(config, lambda app: _whole(app, reference), WORDS)
+    found = _pages(setup, reference) or _read(config, reference)
     if json_:
-        from memory_mcp.server.convert import get_out
-
-        whole = {"content": content, "truncated": False, "next_offset": None}
-        render.as_json({**get_out(reading).model_dump(mode="json"), **whole})
+        render.as_json(found)
         return
-    render.verbatim(content)
-    for warning in reading.warnings:
+    render.verbatim(found["content"])
+    for warning in found["warnings"]:
         render.remark(f"warning: {warning}")
+
+
+_WHOLE = {"truncated": False, "next_offset": None}
+
+
+def _pages(setup: Setup, reference: str) -> dict[str, Any] | None:
+    """A whole note from the running engine, page by page; None where none runs."""
+    first = tool(setup, "memory_get", WORDS, reference=reference)
+    if first is None:
+        return None
+    parts, after = [first["content"]], first["next_offset"]
+    while after is not None:
+        page = tool(setup, "memory_get", None, reference=first["reference"], offset=after)
+        if page is None or page["revision"] != first["revision"]:
+            return None  # the engine went, or the note changed: it is read anew
+        parts.append(page["content"])
+        after = page["next_offset"]
+    return {**first, "content": "".join(parts), **_WHOLE}
+
+
+def _read(config: Config, reference: str) -> dict[str, Any]:
+    """A whole note, read in this process."""
+    reading, content = with_memory(config, lambda app: _whole(app, reference), WORDS)
+    from memory_mcp.server.convert import get_out
+
+    return {**get_out(reading).model_dump(mode="json"), "content": content, **_WHOLE}
 
 
 async def _whole(app: App, reference: str) -> tuple[Reading, str]:
@@ -112,6 +136,7 @@ def write(
     done = with_memory(
         config, lambda app: app.writer.write(slug, text, header, expected=if_revision), BRIEFLY
     )
+    show_engine(setup, [done.reference])
     if json_:
         render.as_json(
             {
@@ -151,6 +176,7 @@ def delete(setup: Setup, slug: str, if_revision: str | None, json_: bool) -> Non
             " names them all"
         )
     done = with_memory(config, lambda app: app.writer.delete(name, if_revision), None)
+    show_engine(setup, [done.reference])
     if json_:
         render.as_json(
             {"reference": done.reference, "deleted": done.deleted, "revision": done.revision}
@@ -175,6 +201,7 @@ def link(setup: Setup, source: str, target: str, relation: str, json_: bool) -> 
     done = with_memory(
         setup.existing(), lambda app: app.writer.link(source, target, relation), WORDS
     )
+    show_engine(setup, [done.reference])
     links = [{"to": item.target, "relation": item.relation} for item in done.links]
     if json_:
         render.as_json({"reference": done.reference, "revision": done.revision, "links": links})

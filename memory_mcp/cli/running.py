@@ -16,7 +16,7 @@ from memory_mcp.index.state import IndexState
 
 if TYPE_CHECKING:
     from memory_mcp.app import App
-    from memory_mcp.index.index import Index
+    from memory_mcp.index.view import IndexView
 
 Result = TypeVar("Result")
 
@@ -95,7 +95,7 @@ def _left(app: App, wait: Wait) -> int:
     return app.index.state().pending if wait.meaning else unread(app.index)
 
 
-def unread(index: Index) -> int:
+def unread(index: IndexView) -> int:
     """How many files wait to be known by name and words; those that lack only vectors do not
     count. A folder that was not looked at yet counts as one."""
     state = index.state()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from memory_mcp.cli import render
+from memory_mcp.cli.asking import show_engine
 from memory_mcp.cli.context import Setup, as_json, pass_setup
 from memory_mcp.cli.notes import content_option, given_text
 from memory_mcp.cli.running import with_memory
@@ -40,6 +41,8 @@ def save(
         return await app.jobs.finished(job.job_id, FILING_SECONDS)
 
     job = with_memory(config, act, None)
+    if job.changed:
+        show_engine(setup, job.changed)
     if json_:
         render.as_json(job_json(job))
     elif job.status != "failed":
@@ -54,7 +57,8 @@ def save(
 @pass_setup
 def jobs(setup: Setup, job_id: str | None, json_: bool) -> None:
     """What became of saved facts, the newest first."""
-    found = journal_jobs(Path(setup.existing().home), job_id)
+    config = setup.existing()
+    found = journal_jobs(Path(config.home), config.agent, job_id)
     if json_:
         render.as_json({"jobs": [job_json(job) for job in found]})
         return
@@ -69,11 +73,13 @@ def jobs(setup: Setup, job_id: str | None, json_: bool) -> None:
     render.table(columns, rows, whole=columns[:3])
 
 
-def journal_jobs(home: Path, job_id: str | None) -> Sequence[Job]:
-    """The jobs of a home, read from its journal. Raises NotFoundError for an unknown one."""
+def journal_jobs(home: Path, agent: str, job_id: str | None) -> Sequence[Job]:
+    """The jobs of an agent, read from the journal of its home. Raises NotFoundError for one that
+    it does not have."""
     from memory_mcp.curate.journal import Journal
 
-    known = [record.job for record in Journal(home / ".state" / "jobs").records()]
+    records = Journal(home / ".state" / "jobs").records()
+    known = [record.job for record in records if record.agent == agent]
     if job_id is None:
         return known[::-1]
     found = [job for job in known if job.job_id == job_id]

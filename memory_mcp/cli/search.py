@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import textwrap
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from memory_mcp.cli import render
+from memory_mcp.cli.asking import tool
 from memory_mcp.cli.context import Setup, as_json, pass_setup
 from memory_mcp.cli.running import MEANING, WORDS, with_memory
 from memory_mcp.cli.wording import counted
+from memory_mcp.core.config import Config
 
 if TYPE_CHECKING:
     from memory_mcp.app import App
-    from memory_mcp.search.hit import Hit, SearchResult
+    from memory_mcp.search.hit import SearchResult
     from memory_mcp.search.listing import Listing
-    from memory_mcp.search.trace import Trace
 
 SHOWN_LINES = 4
 """Lines of a passage that a person sees; --json and `show` have all."""
@@ -64,64 +66,72 @@ def search(
 ) -> None:
     """Find notes by words and by meaning."""
 
+    config = setup.existing()
+    found = None
+    if not explain:
+        given = {"limit": limit, "min_score": min_score, **_where(sources, path_prefix, tag)}
+        found = tool(setup, "memory_search", MEANING, query=query, **given)
+    if found is None:
+        request = (query, limit, min_score, sources, path_prefix, tag, explain)
+        found = _searched(config, *request)
+    if json_:
+        render.as_json(found)
+        return
+    for number, hit in enumerate(found["hits"], 1):
+        _show(number, hit)
+    if not found["hits"]:
+        render.remark("No note answers this.")
+    if found["degraded"]:
+        render.remark(found["degraded"])
+
+
+def _where(
+    sources: tuple[str, ...], path_prefix: str | None, tag: str | None
+) -> dict[str, object]:
+    """Where to look, as the tools take it."""
+    given = {"source": list(sources), "path_prefix": path_prefix, "tag": tag}
+    return {name: value for name, value in given.items() if value}
+
+
+def _searched(config: Config, *request: Any) -> dict[str, Any]:
+    """A search in this process. What the tool answers; with --explain each hit has its trace."""
+
     async def act(app: App) -> SearchResult:
         from memory_mcp.search.hit import SearchRequest
 
-        request = SearchRequest(query, limit, min_score, sources, path_prefix, tag, explain)
-        return await app.searcher.search(request)
+        return await app.searcher.search(SearchRequest(*request))
 
-    result = with_memory(setup.existing(), act, MEANING)
-    if json_:
-        render.as_json(search_json(result))
-        return
-    for number, hit in enumerate(result.hits, 1):
-        _show(number, hit)
-    if not result.hits:
-        render.remark("No note answers this.")
-    if result.degraded:
-        render.remark(result.degraded)
-
-
-def search_json(result: SearchResult) -> dict[str, object]:
-    """What the tool answers; with --explain each hit has its trace, too."""
+    result = with_memory(config, act, MEANING)
+    from memory_mcp.server.convert import trace_out
     from memory_mcp.server.read_tools import search_out
 
-    out: dict[str, object] = search_out(result).model_dump(mode="json")
-    hits = out["hits"]
-    assert isinstance(hits, list)
-    for shown, hit in zip(hits, result.hits, strict=True):
+    out: dict[str, Any] = search_out(result).model_dump(mode="json")
+    for shown, hit in zip(out["hits"], result.hits, strict=True):
         if hit.trace is not None:
-            shown["trace"] = _trace_json(hit.trace)
+            shown["trace"] = trace_out(hit.trace)
     return out
 
 
-def _trace_json(trace: Trace) -> dict[str, object]:
-    steps = [
-        {"rule": step.rule, "value": step.value, "weight": step.weight, "points": step.points}
-        for step in trace.steps
-    ]
-    return {"rank": trace.score, "steps": steps}
-
-
-def _show(number: int, hit: Hit) -> None:
-    card = hit.card
-    title = "" if card.title == card.path else f"  {card.title}"
-    render.strong(f"{number}. {card.reference}  {hit.score:.2f}{title}")
-    if hit.superseded_by:
-        render.line(f"   superseded by {hit.superseded_by}")
-    for passage in hit.passages:
-        render.line(f"   {passage.heading} (lines {passage.first}-{passage.last})")
-        lines = passage.text.strip().splitlines()
+def _show(number: int, hit: Mapping[str, Any]) -> None:
+    title = "" if hit["title"] == hit["path"] else f"  {hit['title']}"
+    render.strong(f"{number}. {hit['reference']}  {hit['score']:.2f}{title}")
+    if hit["superseded_by"]:
+        render.line(f"   superseded by {hit['superseded_by']}")
+    for passage in hit["passages"]:
+        first, last = passage["lines"]
+        render.line(f"   {passage['heading']} (lines {first}-{last})")
+        lines = passage["text"].strip().splitlines()
         for text in lines[:SHOWN_LINES]:
             render.line(f"   | {textwrap.shorten(text, 110, placeholder=' …')}")
         if len(lines) > SHOWN_LINES:
             render.line("   | …")
-    if hit.trace is not None:
-        for step in hit.trace.steps:
+    if trace := hit.get("trace"):
+        for step in trace["steps"]:
             render.line(
-                f"   {step.points:+8.4f}  {step.rule} ({step.value:.4f} x {step.weight:.4f})"
+                f"   {step['points']:+8.4f}  {step['rule']}"
+                f" ({step['value']:.4f} x {step['weight']:.4f})"
             )
-        render.line(f"   {hit.trace.score:8.4f}  rank")
+        render.line(f"   {trace['rank']:8.4f}  rank")
 
 
 @click.command("list")
@@ -145,30 +155,44 @@ def list_notes(
 ) -> None:
     """List notes: those of all sources, or of some."""
 
-    async def act(app: App) -> Listing:
-        return app.reader.list(sources or "all", tag, path_prefix, limit, cursor)
-
-    listing = with_memory(setup.existing(), act, WORDS)
+    config = setup.existing()
+    given = {"limit": limit, "source": "all", **_where(sources, path_prefix, tag)}
+    found = tool(setup, "memory_list", WORDS, **given, cursor=cursor)
+    if found is None:
+        found = _listed(config, sources, tag, path_prefix, limit, cursor)
     if json_:
-        render.as_json(_list_json(listing))
+        render.as_json(found)
         return
-    if not listing.rows:
+    if not found["notes"]:
         render.remark("There are no such notes.")
         return
     rows = [
-        [card.reference, (card.updated or card.modified)[:10], card.title, card.description]
-        for card in listing.rows
+        [row["reference"], (row["updated"] or "")[:10], row["title"], row["description"]]
+        for row in found["notes"]
     ]
     render.table(
         ["note", "updated", "title", "description"], rows, whole=("note", "updated"), clip=CUT
     )
-    if listing.next_cursor:
+    if found["next_cursor"]:
         render.remark(
-            f"{counted(listing.total, 'note')} in all; go on with --cursor {listing.next_cursor}"
+            f"{counted(found['total'], 'note')} in all; go on with --cursor {found['next_cursor']}"
         )
 
 
-def _list_json(listing: Listing) -> dict[str, object]:
+def _listed(
+    config: Config,
+    sources: tuple[str, ...],
+    tag: str | None,
+    path_prefix: str | None,
+    limit: int,
+    cursor: str | None,
+) -> dict[str, Any]:
+    """A list made in this process, as the tool answers it."""
+
+    async def act(app: App) -> Listing:
+        return app.reader.list(sources or "all", tag, path_prefix, limit, cursor)
+
+    listing = with_memory(config, act, WORDS)
     from memory_mcp.server.convert import row_out
     from memory_mcp.server.wire import ListOut
 
@@ -177,5 +201,5 @@ def _list_json(listing: Listing) -> dict[str, object]:
         total=listing.total,
         next_cursor=listing.next_cursor,
     )
-    shown: dict[str, object] = out.model_dump(mode="json")
+    shown: dict[str, Any] = out.model_dump(mode="json")
     return shown

@@ -52,3 +52,9 @@ def when(moment: datetime | str) -> str:
     """A time, or its ISO form, as this machine's clock shows it, with the zone."""
     at = datetime.fromisoformat(moment) if isinstance(moment, str) else moment
     return at.astimezone().isoformat(" ", "seconds")
+
+
+def serving(url: str, guarded: bool) -> str:
+    """What `serve` says once its port is open."""
+    tokens = "with a token" if guarded else "without a token, for this machine"
+    return f"Serving {url} ({tokens}). Ctrl-C ends it."

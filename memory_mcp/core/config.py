@@ -7,12 +7,22 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    field_validator,
+    model_validator,
+)
+
+from memory_mcp.core.agent import PATTERN, check_agent
 
 Positive = Annotated[int, Field(ge=1)]
 Count = Annotated[int, Field(ge=0)]
 Share = Annotated[float, Field(ge=0, le=1)]
 Factor = Annotated[float, Field(ge=0, le=100)]
+AgentName = Annotated[str, Field(pattern=PATTERN), AfterValidator(check_agent)]
 
 
 class Section(BaseModel):
@@ -212,7 +222,7 @@ class HttpToken(Section):
     name: str
     token_env: str | None = None
     token_file: str | None = None
-    agent: str | None = None
+    agent: AgentName | None = None
     read_only: bool = False
 
 
@@ -253,7 +263,7 @@ class Config(Section):
     """All settings of a home. `home` is absolute."""
 
     home: str
-    agent: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")] = "default"
+    agent: AgentName = "default"
     sources: dict[
         Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$")], SourceSettings
     ]

@@ -36,6 +36,11 @@ def check_slug(text: str) -> str:
     return text
 
 
+def is_device(name: str) -> bool:
+    """Whether Windows opens a device for a file or folder of this name, whatever its ending."""
+    return name.partition(".")[0].strip().lower() in _RESERVED
+
+
 def slug_from(text: str, fallback: str = "note") -> str:
     """A valid slug of at most 60 characters from a text in any script, cut between words.
 

@@ -6,6 +6,7 @@ place, the new ones are in the index before the caller hears of it.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
@@ -25,9 +26,10 @@ from memory_mcp.curate.conflict import check_revision
 from memory_mcp.curate.place import inbox_of, place_of
 from memory_mcp.curate.policy import check_pin, check_scope, check_secrets
 from memory_mcp.curate.relation import canonical, linked, relations
-from memory_mcp.curate.results import DeleteResult, EditResult, LinkResult, WriteResult
+from memory_mcp.curate.results import DeleteResult, EditResult, LinkResult, Similar, WriteResult
 from memory_mcp.curate.similar import find_similar
-from memory_mcp.index.index import Index
+from memory_mcp.curate.step import Intend, Step
+from memory_mcp.index.view import IndexView
 from memory_mcp.notes import files
 from memory_mcp.notes.files import Written
 from memory_mcp.notes.history import History
@@ -43,7 +45,7 @@ class Writer:
     def __init__(
         self,
         sources: Sequence[Source],
-        index: Index,
+        index: IndexView,
         history: History,
         clock: Clock,
         searcher: Searcher,
@@ -55,8 +57,16 @@ class Writer:
         self._clock = clock
         self._searcher = searcher
         self._settings = settings
+        self._intend: Intend | None = None
         self.inbox = inbox_of(self._sources)
         """The source that is written to."""
+
+    def noting(self, intend: Intend) -> Writer:
+        """The same writer, which tells `intend` of each change before it is made, on the thread
+        that makes it. It may be told twice of one change; what it was told last is done."""
+        writer = copy.copy(self)
+        writer._intend = intend
+        return writer
 
     async def write(
         self,
@@ -88,13 +98,13 @@ class Writer:
             done = self._checked(old or "", compose(content, frontmatter, old, now))
             return done.text.encode("utf-8")
 
-        written = await self._update(self.inbox, slug, change)
+        written = await self._update(self.inbox, slug, change, lambda: done.warnings)
         return WriteResult(
             reference=reference,
             revision=_revision(written),
             created=written.before is None,
             replaced_revision=written.kept,
-            similar=await find_similar(self._searcher, self._index, reference, done.text),
+            similar=await self.similar(reference, done.text),
             warnings=done.warnings,
         )
 
@@ -124,7 +134,7 @@ class Writer:
             done = self._checked(old, apply(request, old, now))
             return done.text.encode("utf-8")
 
-        written = await self._update(self.inbox, slug, change)
+        written = await self._update(self.inbox, slug, change, lambda: done.warnings)
         return EditResult(reference, _revision(written), written.kept, done.warnings)
 
     async def delete(self, slug: str, expected: str | None = None) -> DeleteResult:
@@ -186,6 +196,10 @@ class Writer:
         written = await self._update(source, path, lambda _: data)
         return WriteResult(full, revision_of(data), written.before is None, written.kept)
 
+    async def similar(self, reference: str, text: str) -> tuple[Similar, ...]:
+        """Other notes that say something like this text of a note, the nearest first."""
+        return await find_similar(self._searcher, self._index, reference, text)
+
     @property
     def read_only(self) -> bool:
         """Whether every change is refused."""
@@ -227,15 +241,36 @@ class Writer:
             check_slug(path)
         return source, path
 
-    async def _update(self, source: Source, path: str, change: Change) -> Written:
+    async def _update(
+        self,
+        source: Source,
+        path: str,
+        change: Change,
+        warnings: Callable[[], tuple[str, ...]] = tuple,
+    ) -> Written:
         """Change the file, then let the index see it. The file's change is never cut off; were the
-        index cut off, its next sweep would see the file."""
-        work = partial(files.update, source, path, change, self._history, self._clock.now())
+        index cut off, its next sweep would see the file. `warnings` are those of the change."""
+        noted = self._noted(join(source.name, path), change, warnings)
+        work = partial(files.update, source, path, noted, self._history, self._clock.now())
         written = await anyio.to_thread.run_sync(work)
         if written.after is not None:
             self._history.recent.keep(join(source.name, path), written.after)
         await self._index.refresh(source, path)
         return written
+
+    def _noted(
+        self, reference: str, change: Change, warnings: Callable[[], tuple[str, ...]]
+    ) -> Change:
+        intend = self._intend
+        if intend is None:
+            return change
+
+        def noted(current: bytes | None) -> bytes | None:
+            after = change(current)
+            intend(Step(reference, current, after, warnings()))
+            return after
+
+        return noted
 
     def _now(self) -> str:
         return iso(self._clock.now())

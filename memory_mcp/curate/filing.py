@@ -9,10 +9,11 @@ from memory_mcp.core import frontmatter
 from memory_mcp.core.note import Json
 from memory_mcp.core.plain import clip, plain
 from memory_mcp.core.private import hide
-from memory_mcp.core.secret import suspicions
 from memory_mcp.core.slug import slug_from
+from memory_mcp.curate.detector import Unchecked, suspicions
 
 _MAX_TITLE = 80
+_LOOKED_AT = 20_000  # characters; a title comes from the first of them
 _MAX_DESCRIPTION = 200
 _FRAMES = (
     re.compile(r"<MEMORY\[[^\]\n]*\][^>\n]*>.*?</MEMORY>", re.S | re.I),
@@ -67,9 +68,14 @@ def draft(content: str, context: str | None, source_url: str | None, agent: str)
 
 def _without_secrets(text: str) -> str:
     """A name and a title are shown in every list: no secret gets into them."""
-    for suspicion in suspicions(text):
-        text = text.replace(suspicion.value, "…")
-    return text
+    head = text[:_LOOKED_AT]
+    try:
+        found = suspicions(head)
+    except Unchecked as error:
+        found = error.known
+    for suspicion in found:
+        head = head.replace(suspicion.value, "…")
+    return head
 
 
 def title_of(content: str) -> str:

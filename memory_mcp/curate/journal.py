@@ -6,17 +6,18 @@ crash is skipped; one process at a time rewrites the file when it has grown.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import logging
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Lock
 from typing import Any, Literal
 
-from filelock import FileLock
+from filelock import FileLock, Timeout
 
 from memory_mcp.core.errors import StorageError
 
@@ -24,8 +25,9 @@ log = logging.getLogger(__name__)
 
 Status = Literal["queued", "running", "done", "failed"]
 STATUSES: tuple[Status, ...] = ("queued", "running", "done", "failed")
+OPEN: tuple[Status, ...] = ("queued", "running")
 KEEP = 200
-"""Jobs done that stay listed when the file is rewritten."""
+"""Jobs done of each agent that stay listed when the file is rewritten."""
 _MAX_BYTES = 1_000_000
 _LOCK_SECONDS = 10
 
@@ -51,6 +53,9 @@ class Record:
 
     job: Job
     request: Mapping[str, Any]
+    agent: str = "default"
+    """Whose job it is. Lines of older versions do not say; those are the default agent's, and
+    never those of whoever comes first."""
     slug: str | None = None
     """The name under which the note is filed, known before it is written."""
     tries: int = 0
@@ -67,12 +72,13 @@ class Journal:
         self._file: tuple[int, int] | None = None
         self._guard = Lock()
 
-    @property
-    def lock_path(self) -> Path:
-        """The lock of the process that works on the jobs. Raises StorageError."""
+    def lock_path(self, agent: str) -> Path:
+        """The lock of the process that works on the jobs of an agent; its name is another one for
+        each spelling, also where a disk does not tell capital letters. Raises StorageError."""
         with self._explained():
             self._make_folder()
-        return self._folder / "worker.lock"
+        mark = hashlib.sha256(agent.encode()).hexdigest()[:16]
+        return self._folder / f"worker-{mark}.lock"
 
     def records(self) -> tuple[Record, ...]:
         """All jobs, the oldest first, as the file says now. Raises StorageError."""
@@ -80,17 +86,41 @@ class Journal:
             self._catch_up()
             return tuple(self._records.values())
 
+    def add(self, job_id: str, **values: Any) -> Record:
+        """Note a new job durably (`kind`, `agent`, `created`, `request`). Where there is a job of
+        this id already, that is returned as it is. Raises StorageError."""
+        return self._append(job_id, None, values, new=True)
+
+    def agents_left(self) -> frozenset[str]:
+        """Who has jobs that are neither done nor failed, and no process at work on them. Raises
+        StorageError."""
+        agents = {item.agent for item in self.records() if item.job.status in OPEN}
+        return frozenset(agent for agent in agents if self._is_free(agent))
+
+    def _is_free(self, agent: str) -> bool:
+        path = self.lock_path(agent)
+        with self._explained(), suppress(Timeout), FileLock(path, timeout=0):
+            return True
+        return False
+
     def append(self, job_id: str, known: Record | None = None, **values: Any) -> Record:
         """Set values of a job (`status`, `outcome`, `request`, `slug`, …) durably.
 
-        A new job needs `kind`, `created` and `request`. `known` is the job as the caller knows it:
-        it is written again where the file has lost it. Raises StorageError.
+        `known` is the job as the caller knows it: it is written again where the file has lost it.
+        Raises StorageError.
         """
+        return self._append(job_id, known, values)
+
+    def _append(
+        self, job_id: str, known: Record | None, values: dict[str, Any], new: bool = False
+    ) -> Record:
         with self._guard:
             with self._explained():
                 self._make_folder()
                 with self._locked():
                     self._catch_up()
+                    if new and job_id in self._records:
+                        return self._records[job_id]
                     if known is not None and job_id not in self._records:
                         values = {**_line(known), **values}
                     line = {"job_id": job_id, **values}
@@ -104,7 +134,7 @@ class Journal:
         """Rewrite the file without what nobody asks for any more, where it has grown large.
 
         All unfinished jobs stay, those that failed with their texts, which are nowhere else, and
-        the newest of those that are done, without their requests.
+        for each agent the newest of those that are done, without their requests.
         """
         with self._guard:
             self._catch_up()
@@ -117,8 +147,11 @@ class Journal:
 
     def _rewrite_kept(self) -> None:
         records = list(self._records.values())
-        done = [item for item in records if item.job.status == "done"]
-        dropped = {item.job.job_id for item in done[:-KEEP]}
+        done: dict[str, list[str]] = {}
+        for item in records:
+            if item.job.status == "done":
+                done.setdefault(item.agent, []).append(item.job.job_id)
+        dropped = {job_id for ids in done.values() for job_id in ids[:-KEEP]}
         kept = [_slim(item) for item in records if item.job.job_id not in dropped]
         lines = (json.dumps(_line(item), ensure_ascii=False) + "\n" for item in kept)
         self._rewrite("".join(lines))
@@ -212,7 +245,7 @@ class Journal:
 def _applied(known: Record | None, job_id: str, values: Mapping[str, Any]) -> Record:
     if known is None:
         job = Job(job_id, str(values["kind"]), "queued", str(values["created"]))
-        known = Record(job, dict(values["request"]))
+        known = Record(job, dict(values["request"]), str(values.get("agent") or "default"))
     status = values.get("status", known.job.status)
     if status not in STATUSES:
         raise ValueError(f"unknown status {status!r}")
@@ -225,7 +258,7 @@ def _applied(known: Record | None, job_id: str, values: Mapping[str, Any]) -> Re
         finished=values.get("finished", known.job.finished),
     )
     slug, tries = values.get("slug", known.slug), int(values.get("tries", known.tries))
-    return Record(job, values.get("request", known.request), slug, tries)
+    return Record(job, values.get("request", known.request), known.agent, slug, tries)
 
 
 def _slim(record: Record) -> Record:
@@ -238,6 +271,7 @@ def _line(record: Record) -> dict[str, Any]:
     return {
         "job_id": job.job_id,
         "kind": job.kind,
+        "agent": record.agent,
         "created": job.created,
         "request": dict(record.request),
         "status": job.status,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from memory_mcp.core.errors import RefusedError
 from memory_mcp.core.reference import split
-from memory_mcp.index.index import Index
+from memory_mcp.index.view import IndexView
 from memory_mcp.notes.sources import Source
 
 
@@ -21,7 +21,7 @@ def inbox_of(sources: Sequence[Source]) -> Source:
 
 
 def place_of(
-    index: Index, inbox: Source, text: str, *, missing: bool = False
+    index: IndexView, inbox: Source, text: str, *, missing: bool = False
 ) -> tuple[Source, str]:
     """(source, path) of the note that `text` names; a plain name means the inbox first.
 
@@ -36,7 +36,7 @@ def place_of(
     return index.names.resolve(text)
 
 
-def _named(index: Index, inbox: Source, name: str | None) -> Source:
+def _named(index: IndexView, inbox: Source, name: str | None) -> Source:
     if name in (None, inbox.name):
         return inbox
     return next(source for source in index.sources if source.name == name)

@@ -7,8 +7,9 @@ from typing import Literal
 from memory_mcp.core.errors import InputError, RefusedError
 from memory_mcp.core.frontmatter import split_and_load
 from memory_mcp.core.metadata import Metadata, metadata
-from memory_mcp.core.secret import new_suspicions
+from memory_mcp.core.secret import Suspicion
 from memory_mcp.core.slug import shown
+from memory_mcp.curate.detector import SECONDS, Unchecked, new_suspicions
 
 _MAX_NAMED = 5
 
@@ -28,22 +29,39 @@ def check_scope(scope: str | None) -> None:
 def check_secrets(
     before: str, after: str, rule: Literal["warn", "refuse", "allow"]
 ) -> tuple[str, ...]:
-    """Warnings for secrets that a change would bring in. Raises RefusedError for `refuse`.
+    """Warnings for secrets that a change would bring in. Blocking. Raises RefusedError for
+    `refuse`, also where the text could not be looked through in time.
 
     The secret itself is never repeated.
     """
     if rule == "allow":
         return ()
-    found = new_suspicions(before, after)
-    if not found:
+    what = _looks_like(before, after)
+    if what is None:
         return ()
-    what = ", ".join(str(item) for item in found[:_MAX_NAMED])
     if rule == "refuse":
         raise RefusedError(
-            f"The text looks like it holds a secret: {what}; nothing was written. Leave it out,"
-            " and note where it is kept instead."
+            f"The text {what}; nothing was written. Leave it out, and note where it is kept"
+            " instead."
         )
-    return (f"The text looks like it holds a secret: {what}. Consider leaving it out.",)
+    return (f"The text {what}. Consider leaving it out.",)
+
+
+def _looks_like(before: str, after: str) -> str | None:
+    try:
+        found = new_suspicions(before, after)
+    except Unchecked as error:
+        named = f": {_named(error.known)} for one" if error.known else ""
+        return (
+            "has so much that looks like keys or tokens that it could not be looked through in"
+            f" {SECONDS:g} seconds{named}"
+        )
+    return f"looks like it holds a secret: {_named(found)}" if found else None
+
+
+def _named(found: tuple[Suspicion, ...]) -> str:
+    more = f" and {len(found) - _MAX_NAMED} more" if len(found) > _MAX_NAMED else ""
+    return ", ".join(str(item) for item in found[:_MAX_NAMED]) + more
 
 
 def check_pin(before: str, after: str) -> None:

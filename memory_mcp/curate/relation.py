@@ -10,7 +10,7 @@ from memory_mcp.core.note import Json
 from memory_mcp.core.reference import join
 from memory_mcp.core.slug import shown
 from memory_mcp.curate.results import Relation
-from memory_mcp.index.names import Names
+from memory_mcp.index.view import NamesView
 
 DEFAULT = "related"
 _MAX_RELATION = 60
@@ -38,7 +38,7 @@ def linked(text: str, target: str, relation: str, now: str, known: Mapping[str, 
     return frontmatter.change(text, {"links": [*there, entry], "updated": now})
 
 
-def canonical(names: Names, text: str) -> dict[str, str]:
+def canonical(names: NamesView, text: str) -> dict[str, str]:
     """For each link in a note's header, as written, the reference that it means."""
     return {item.target: _canonical(names, item.target) for item in relations(text)}
 
@@ -58,7 +58,7 @@ def _read(links: list[Json]) -> Iterator[Relation]:
             yield Relation(target, relation if isinstance(relation, str) else DEFAULT)
 
 
-def _canonical(names: Names, target: str) -> str:
+def _canonical(names: NamesView, target: str) -> str:
     """The reference that a written target means; as written where it means none."""
     bare = target.strip().removeprefix("[[").removesuffix("]]")
     try:

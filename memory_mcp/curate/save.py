@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import secrets
 from collections.abc import Awaitable, Callable
 from functools import partial
@@ -26,19 +27,19 @@ from memory_mcp.core.saying import saying
 from memory_mcp.core.slug import shown
 from memory_mcp.curate.edit import Writer, iso
 from memory_mcp.curate.filing import Draft, draft, request_of
-from memory_mcp.curate.journal import Job, Journal, Record
+from memory_mcp.curate.journal import OPEN, Job, Journal, Record
 from memory_mcp.curate.policy import check_scope
 from memory_mcp.curate.results import WriteResult
 from memory_mcp.curate.similar import find_same, read_body
 from memory_mcp.index.frames import frames
-from memory_mcp.index.index import Index
+from memory_mcp.index.view import IndexView
 from memory_mcp.notes.place import is_taken
 
 log = logging.getLogger(__name__)
 
 _LOOK_SECONDS = 2.0  # how often jobs that another process noted are looked for
 _READY_SECONDS = 5.0  # how long filing waits for the index after a start
-_OPEN = ("queued", "running")
+_JOB_ID = re.compile(r"[A-Za-z0-9_-]{1,100}")
 _WAIT_SECONDS = 60.0  # the longest pause before a disk that refused is asked again
 _MAX_TRIES = 5  # a client may be killed at any moment; only what kills its process each time ends
 _CUT_OFF = f"It was cut off {_MAX_TRIES} times; its text is in the journal, save it again."
@@ -47,9 +48,13 @@ _MAX_URL = 2000
 
 
 class Jobs:
-    """The background work of a home. One process at a time works; all may add and list."""
+    """The background work of one agent of a home: of the journal, nobody sees or does another
+    agent's. One process at a time works; all may add and list."""
 
-    def __init__(self, journal: Journal, writer: Writer, index: Index, clock: Clock) -> None:
+    def __init__(
+        self, journal: Journal, writer: Writer, index: IndexView, clock: Clock, agent: str
+    ) -> None:
+        self._agent = agent
         self._journal = journal
         self._writer = writer
         self._index = index
@@ -63,11 +68,15 @@ class Jobs:
         context: str | None = None,
         source_url: str | None = None,
         scope: str | None = None,
+        *,
+        job_id: str | None = None,
     ) -> Job:
         """Note a text to be filed, durably, and return at once.
 
-        Private parts and injected frames are left out before anything is on disk. Raises
-        InputError, RefusedError (read-only; a secret where the settings refuse), StorageError.
+        Private parts and injected frames are left out before anything is on disk. `job_id` is
+        that of a request that may come again: a job of this id that is there already is returned
+        as it is, and nothing is noted twice. Raises InputError, RefusedError (read-only; a secret
+        where the settings refuse), ConflictError (the id is another agent's), StorageError.
         """
         self._writer.check_writable()
         check_scope(scope)
@@ -75,22 +84,25 @@ class Jobs:
         if not given.strip():
             raise InputError("content is empty; give the text to remember.")
         request = request_of(given, _line(context, "context"), _url(source_url))
-        self._writer.check_text(request["content"] or "")
+        await anyio.to_thread.run_sync(self._writer.check_text, request["content"] or "")
         add = partial(
-            self._journal.append,
-            f"save-{secrets.token_hex(6)}",
+            self._journal.add,
+            f"save-{secrets.token_hex(6)}" if job_id is None else _checked(job_id),
             kind="save",
+            agent=self._agent,
             status="queued",
             created=iso(self._clock.now()),
             request=dict(request),
         )
         record = await anyio.to_thread.run_sync(add)
+        if record.agent != self._agent:
+            raise ConflictError(f"The job id {shown(record.job.job_id)} is taken; use another.")
         self._wake.set()
         return record.job
 
     def list(self, job_id: str | None = None) -> tuple[Job, ...]:
         """All jobs, the newest first, or the one that was asked for. Raises NotFoundError."""
-        jobs = [record.job for record in self._journal.records()]
+        jobs = [record.job for record in self._own()]
         if job_id is None:
             return tuple(reversed(jobs))
         found = [job for job in jobs if job.job_id == job_id.strip()]
@@ -106,7 +118,7 @@ class Jobs:
         Raises NotFoundError.
         """
         with anyio.move_on_after(float("inf") if seconds is None else seconds):
-            while self.list(job_id)[0].status in _OPEN:
+            while self.list(job_id)[0].status in OPEN:
                 with anyio.move_on_after(_LOOK_SECONDS):  # another process may do it
                     await self._noted.wait()
         return self.list(job_id)[0]
@@ -138,7 +150,7 @@ class Jobs:
         """The lock of the one process that works; waits for it."""
         while True:
             try:
-                lock = FileLock(self._journal.lock_path, timeout=0)
+                lock = FileLock(self._journal.lock_path(self._agent), timeout=0)
                 lock.acquire()
             except Timeout:
                 pass
@@ -173,7 +185,15 @@ class Jobs:
             raise refused
 
     def _unfinished(self) -> tuple[Record, ...]:
-        return tuple(record for record in self._journal.records() if record.job.status in _OPEN)
+        return tuple(record for record in self._own() if record.job.status in OPEN)
+
+    def _own(self) -> tuple[Record, ...]:
+        return tuple(item for item in self._journal.records() if item.agent == self._agent)
+
+    @property
+    def waiting(self) -> int:
+        """How many jobs are neither done nor failed. Raises StorageError."""
+        return len(self._unfinished())
 
     async def _work(self, record: Record) -> None:
         tries = record.tries
@@ -206,7 +226,9 @@ class Jobs:
         same = await find_same(self._index, content)
         if same is not None:
             return f"Nothing new: {same} says it already.", ()
-        made = draft(content, request.get("context"), request.get("source_url"), self._agent)
+        source = request.get("source_url")
+        make = partial(draft, content, request.get("context"), source, self._agent)
+        made = await anyio.to_thread.run_sync(make)
         done = await self._create(record, made)
         near = ", ".join(f"{item.reference} ({item.score:.2f})" for item in done.similar)
         notes = [f"Filed as {done.reference}.", *done.warnings]
@@ -234,10 +256,6 @@ class Jobs:
         body = await anyio.to_thread.run_sync(read_body, self._writer.inbox, slug)
         return bool(body.strip()) and saying(body) == saying(content)
 
-    @property
-    def _agent(self) -> str:
-        return self._writer.inbox.id.partition(":")[2] or "agent"
-
     async def _note(self, record: Record, **values: Any) -> Record:
         """Append a change of state, whole even where the work is being cancelled."""
         if values.get("status") in ("done", "failed"):
@@ -248,6 +266,14 @@ class Jobs:
         self._noted.set()
         self._noted = anyio.Event()
         return record
+
+
+def _checked(job_id: str) -> str:
+    if _JOB_ID.fullmatch(job_id) is None:
+        raise InputError(
+            f"The job id {shown(job_id)} cannot be used: 1 to 100 letters, digits, - and _."
+        )
+    return job_id
 
 
 def _names(slug: str) -> tuple[str, ...]:

@@ -14,7 +14,8 @@ from memory_mcp.core.saying import saying
 from memory_mcp.core.words import query_terms
 from memory_mcp.curate.results import Similar
 from memory_mcp.index.frames import frames
-from memory_mcp.index.index import Entry, Index
+from memory_mcp.index.table import Entry
+from memory_mcp.index.view import IndexView
 from memory_mcp.notes import files
 from memory_mcp.notes.sources import Source
 from memory_mcp.search.hit import SearchRequest
@@ -32,7 +33,7 @@ _OWN_KINDS = ("memory", "wiki")
 
 
 async def find_similar(
-    searcher: Searcher, index: Index, reference: str, text: str
+    searcher: Searcher, index: IndexView, reference: str, text: str
 ) -> tuple[Similar, ...]:
     """Notes of inbox and wiki that are near in words or meaning, the nearest first.
 
@@ -53,7 +54,7 @@ async def find_similar(
     return tuple(Similar(hit.card.reference, hit.score) for hit in hits[:_MAX_SIMILAR])
 
 
-async def find_same(index: Index, text: str) -> str | None:
+async def find_same(index: IndexView, text: str) -> str | None:
     """The reference of an inbox or wiki note whose body, or a passage of it, says the same.
 
     What only dresses a text does not count (see `saying`); whatever may mean something does.
@@ -83,7 +84,7 @@ def read_body(source: Source, path: str) -> str:
     return strip(split(data.decode("utf-8", "replace")).body)
 
 
-def _candidates(index: Index, text: str) -> list[Entry]:
+def _candidates(index: IndexView, text: str) -> list[Entry]:
     """Notes that hold the words of a text, the best first."""
     own = {source.id: source for source in index.sources if source.kind in _OWN_KINDS}
     languages = {entry.card.language for entry in index.entries(own)} or {"en"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 import anyio
 
@@ -16,6 +16,7 @@ from memory_mcp.index.fill import Filler
 from memory_mcp.index.frames import frames
 from memory_mcp.index.identity import settings_mark
 from memory_mcp.index.intake import Intake
+from memory_mcp.index.known import Known
 from memory_mcp.index.lane import Lane
 from memory_mcp.index.model import Model
 from memory_mcp.index.mounts import is_share
@@ -23,6 +24,7 @@ from memory_mcp.index.queue import Pulse
 from memory_mcp.index.records import Records
 from memory_mcp.index.state import IndexEvent
 from memory_mcp.index.sync import Sync
+from memory_mcp.notes.own import may_exist
 from memory_mcp.notes.sources import Source
 from memory_mcp.notes.watch import watch
 
@@ -34,12 +36,14 @@ _MANY_HINTS = 50  # in one source at once: look at all of it
 
 
 class Background:
-    """The tasks of one index. `run` is cancelled to stop them."""
+    """The tasks of one index. `run` is cancelled to stop them. `sources` and `known` may grow
+    meanwhile; `joined` is told."""
 
     def __init__(
         self,
         config: Config,
         sources: Sequence[Source],
+        known: Mapping[str, Known],
         sync: Sync,
         intake: Intake,
         filler: Filler,
@@ -50,11 +54,12 @@ class Background:
         tell: Callable[[IndexEvent], None],
     ) -> None:
         self.running = False
-        self._loaded = False
+        self._strays: set[str] = set()
         self._seen = anyio.Event()
         self._said = 0
         self._config = config
         self._sources = sources
+        self._known = known
         self._sync = sync
         self._intake = intake
         self._filler = filler
@@ -64,9 +69,16 @@ class Background:
         self._pulse = pulse
         self._tell = tell
 
+    def joined(self, source: Source) -> None:
+        """There is one more source: look at it, now or when `run` begins."""
+        self._strays.add(source.id)
+        if self.running:
+            self._sync.hint(source.id)
+
     async def run(self) -> None:
         """Run all tasks until cancelled."""
         self.running = True
+        self._strays.update(self._known)
         try:
             async with anyio.create_task_group() as tasks:
                 for name, task in (
@@ -95,22 +107,25 @@ class Background:
             wait = min(2 * wait, _LONGEST_WAIT_SECONDS)
 
     async def _keep_words(self) -> None:
-        await self._records.prune([source.id for source in self._sources])
-        for source in self._sources:
+        await self._records.prune(self._is_kept)
+        for source in sorted(self._sources, key=lambda source: source.kind != "memory"):
             self._sync.hint(source.id)
         try:
-            await self._first_load()
+            await self._load()
         finally:
             self._seen.set()
-        self._loaded = True
-        self._find_strays()
         while True:
+            if self._sync.is_scanning:
+                await self._load()
             if not await self._step():
                 await self._pulse.wait()
 
-    async def _first_load(self) -> None:
-        """The first sweeps make many objects that stay: collecting garbage meanwhile would cost
-        several times the load itself."""
+    def _is_kept(self, source_id: str) -> bool:
+        return source_id in self._known or may_exist(self._config, source_id)
+
+    async def _load(self) -> None:
+        """The first sweep of a source makes many objects that stay: collecting garbage meanwhile
+        would cost several times the load itself."""
         enabled = gc.isenabled()
         gc.disable()
         try:
@@ -120,12 +135,15 @@ class Background:
             if enabled:
                 gc.enable()
         gc.freeze()
+        self._find_strays()
 
     def _find_strays(self) -> None:
-        """Once the notes and the store are both there."""
-        if self._loaded and self._lane.is_open:
-            self._filler.find_strays()
-            self._pulse.beat()
+        """Once the notes of a source and its vectors are both there."""
+        for source_id in tuple(self._strays):
+            if self._known[source_id].state != "scanning" and self._lane.knows(source_id):
+                self._strays.discard(source_id)
+                self._filler.find_strays(source_id)
+                self._pulse.beat()
 
     async def _step(self) -> bool:
         # In turn: while many files come, there is always something to look at again.
@@ -146,10 +164,14 @@ class Background:
         while True:
             if self._has_facts():
                 await self._leave_facts()
-            if not self._filler.waits:
+            unplaced = self._unplaced()
+            if not (self._filler.waits or unplaced):
                 await self._pulse.wait()
                 continue
             try:
+                for source_id in unplaced:
+                    await self._lane.join(source_id)
+                    self._find_strays()
                 await self._filler.step()
                 wait = _FIRST_WAIT_SECONDS
             except ModelError:
@@ -199,6 +221,12 @@ class Background:
             return False
         self._filler.trouble = None
         return True
+
+    def _unplaced(self) -> list[str]:
+        """Sources that came after the store was opened."""
+        if not self._lane.is_open:
+            return []
+        return [source.id for source in self._sources if not self._lane.knows(source.id)]
 
     def _has_facts(self) -> bool:
         """Whether there is more to say than was said last, or it was lost with the file."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -92,13 +92,12 @@ class Catalog:
 
         self.database.run(work)
 
-    def prune(self, source_ids: Collection[str]) -> None:
-        """Remove the rows of sources that are no longer configured. Inboxes of other agents stay:
-        another process may have them."""
+    def prune(self, keeps: Callable[[str], bool]) -> None:
+        """Remove the rows of sources whose id is not to be kept."""
 
         def work(connection: sqlite3.Connection) -> None:
             known = [row[0] for row in connection.execute("SELECT DISTINCT source FROM files")]
-            gone = [(s,) for s in known if s not in source_ids and not s.startswith("memory:")]
+            gone = [(source_id,) for source_id in known if not keeps(source_id)]
             connection.executemany("DELETE FROM files WHERE source = ?", gone)
 
         self.database.run(work)

@@ -117,6 +117,8 @@ class Database:
         self._inode, self._changed = _look(self.path)
 
     def _connect(self) -> sqlite3.Connection:
+        # The file is made here, since SQLite would give it the mode of the umask.
+        os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600))
         return sqlite3.connect(
             self.path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
         )

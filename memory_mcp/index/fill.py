@@ -222,12 +222,11 @@ class Filler:
             if self._table.entry(*key) is not None:
                 self.queue.put(key)
 
-    def find_strays(self) -> None:
+    def find_strays(self, source_id: str) -> None:
         """Have vectors removed that a server still has of notes that are not live."""
-        for source_id in self._table.source_ids:
-            placed = self._lane.placed(source_id)
-            strays = [point for point in placed if self._table.at(point) is None]
-            self._table.dropped.update((source_id, point) for point in strays)
+        placed = self._lane.placed(source_id)
+        strays = [point for point in placed if self._table.at(point) is None]
+        self._table.dropped.update((source_id, point) for point in strays)
 
     def retry(self) -> None:
         """Try the notes again that the model did not take."""

@@ -56,11 +56,11 @@ class Index:
         """`embedder` loads the model when `run` calls it on a worker thread; None: words only.
         Nothing is opened or read here."""
         folder = Path(config.home) / FOLDER
-        self.sources = tuple(sources)
+        self._sources: list[Source] = []
         self._config = config
         self._pulse = Pulse()
-        self._table = Table(self.sources)
-        self._known = {source.id: Known(source, is_guarded(source, config)) for source in sources}
+        self._table = Table()
+        self._known: dict[str, Known] = {}
         self._model = Model(embedder, self._pulse)
         self._lane = Lane()
         self._cache = EmbeddingCache(folder)
@@ -80,7 +80,8 @@ class Index:
         self._listeners: dict[int, Callable[[IndexEvent], None]] = {}
         self._background = Background(
             config,
-            self.sources,
+            self._sources,
+            self._known,
             self._sync,
             self._intake,
             self._filler,
@@ -90,6 +91,23 @@ class Index:
             self._pulse,
             self._tell,
         )
+        for source in sources:
+            self.add(source)
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """All sources, in the order in which they came."""
+        return tuple(self._sources)
+
+    def add(self, source: Source) -> None:
+        """Take one more source in, also while `run` is at work: it is swept, watched and embedded
+        as the others are. One that is there already stays as it is."""
+        if source.id in self._known:
+            return
+        self._known[source.id] = Known(source, is_guarded(source, self._config))
+        self._table.add(source)
+        self._sources.append(source)
+        self._background.joined(source)
 
     @property
     def names(self) -> Names:
@@ -130,13 +148,19 @@ class Index:
             return []
         return [hit for hit in found if self._table.at(hit[0]) is not None][:limit]
 
-    async def cosine(self, vector: Vectors, points: Collection[int]) -> dict[int, float]:
-        """Exact cosine of those of the points that are live and have a vector."""
+    async def cosine(
+        self, vector: Vectors, points: Collection[int], source_ids: Collection[str] | None = None
+    ) -> dict[int, float]:
+        """Exact cosine of those of the points that are live (in these sources) and have a
+        vector."""
+        wanted = self._known if source_ids is None else source_ids
         by_source: dict[str, list[int]] = {}
         for point in points:
             found = self._table.at(point)
-            if found is not None and point in self._lane.placed(found[0].source.id):
-                by_source.setdefault(found[0].source.id, []).append(point)
+            if found is None or (source_id := found[0].source.id) not in wanted:
+                continue
+            if point in self._lane.placed(source_id):
+                by_source.setdefault(source_id, []).append(point)
         try:
             return await self._lane.cosine(by_source, vector)
         except StorageError as error:
@@ -193,11 +217,11 @@ class Index:
                 await self._records.close()
                 await anyio.to_thread.run_sync(self._cache.close)
 
-    def state(self) -> IndexState:
-        """The index as it is now."""
+    def state(self, source_ids: Collection[str] | None = None) -> IndexState:
+        """The index as it is now; of these sources, in this order, or of all."""
         return report(
             self._table,
-            tuple(self._known.values()),
+            [self._known[sid] for sid in (self._known if source_ids is None else source_ids)],
             self._model,
             self._lane,
             self._intake,

@@ -60,9 +60,9 @@ class Intake:
         events, self._events = self._events, []
         return events
 
-    def announce(self, changed: frozenset[str], *, listing: bool) -> None:
-        """Say what changed."""
-        self._events.append(IndexEvent(changed, listing))
+    def announce(self, source_id: str, changed: frozenset[str], *, listing: bool) -> None:
+        """Say what changed in a source."""
+        self._events.append(IndexEvent(changed, listing, source_id))
         self._pulse.beat()
 
     async def step(self) -> bool:
@@ -133,7 +133,7 @@ class Intake:
         self._vectors.put(key, urgent=not quiet and old is not None)
         if not quiet:
             reference = frozenset((entry.card.reference,))
-            self.announce(reference, listing=_looks_different(old, entry))
+            self.announce(source.id, reference, listing=_looks_different(old, entry))
 
     def _restamp(self, key: NoteKey, same: Same) -> None:
         entry = self._table.entry(*key)
@@ -173,7 +173,8 @@ class Intake:
             await slices.pause()
         if not gone:
             return
-        self.announce(frozenset(entry.card.reference for entry in gone), listing=True)
+        references = frozenset(entry.card.reference for entry in gone)
+        self.announce(source.id, references, listing=True)
         if forget and self._known[source.id].aside is None:
             await self._records.forget([entry.key for entry in gone])
 

@@ -42,6 +42,18 @@ class Lane:
 
         self._store, self._placed = await self._do(work)
 
+    def knows(self, source_id: str) -> bool:
+        """Whether the store is open and has a place for the vectors of a source."""
+        return source_id in self._placed
+
+    async def join(self, source_id: str) -> None:
+        """Make a place in the open store for the vectors of one more source, and learn what it
+        has of it. Raises StorageError."""
+        store = self._open_store()
+        found = await self._do(lambda: set(store.collection(source_id).ids()))
+        if store is self._store:
+            self._placed.setdefault(source_id, found)
+
     async def _do(self, work: Callable[[], Result]) -> Result:
         return await to_thread.run_sync(work, limiter=self._limiter)
 
@@ -53,9 +65,9 @@ class Lane:
         """Points of a source that have a vector."""
         return self._placed.get(source_id, frozenset())
 
-    def count(self) -> int:
-        """How many points have a vector."""
-        return sum(len(points) for points in self._placed.values())
+    def count(self, source_ids: Collection[str]) -> int:
+        """How many points of some sources have a vector."""
+        return sum(len(self.placed(source_id)) for source_id in source_ids)
 
     async def add(self, source_id: str, vectors: Mapping[int, Vectors]) -> None:
         """Add vectors by point. Raises StorageError."""

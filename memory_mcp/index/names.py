@@ -33,13 +33,18 @@ class Backlink:
 
 
 class Names:
-    """All live notes by name. With `source_ids`, methods look only there (None: everywhere)."""
+    """All live notes by name. With `source_ids`, methods look only there, in this order (None:
+    everywhere); a link leads only there, too."""
 
-    def __init__(self, sources: Sequence[Source]) -> None:
+    def __init__(self, sources: Iterable[Source] = ()) -> None:
         self._sources = {source.id: source for source in sources}
         self._shelf = Shelf()
         self._incoming: dict[str, set[NoteKey]] = {}
         self._superseding: set[NoteKey] = set()
+
+    def add(self, source: Source) -> None:
+        """Know one more source."""
+        self._sources[source.id] = source
 
     def put(self, source_id: str, card: Card) -> None:
         """Know a note, in place of what was known of it."""
@@ -99,7 +104,9 @@ class Names:
         return name, path
 
     def _visible(self, source_ids: Collection[str] | None) -> list[str]:
-        return [sid for sid in self._sources if source_ids is None or sid in source_ids]
+        if source_ids is None:
+            return list(self._sources)
+        return [sid for sid in source_ids if sid in self._sources]
 
     def _in_source(self, source_ids: Sequence[str], path: str) -> list[NoteKey]:
         for sid in source_ids:
@@ -148,7 +155,9 @@ class Names:
         close.extend(whole[name] for name in whole if len(stem) > 2 and stem in name)
         return list(dict.fromkeys(close))[:_NEAR]
 
-    def target(self, source_id: str, path: str, link: Link) -> NoteKey | None:
+    def target(
+        self, source_id: str, path: str, link: Link, source_ids: Collection[str] | None = None
+    ) -> NoteKey | None:
         """The note that a link in the note (source_id, path) leads to; None where there is none.
 
         Read in this order: a path (for Markdown links from the linking note's folder first, for
@@ -156,16 +165,16 @@ class Names:
         title; the same source before the others, exact spelling before another case. Where more
         than one note fits, the one in the same folder is meant, else none.
         """
+        visible = self._visible(source_ids)
         for text in spellings(link.target):
-            found = self._by_path(source_id, path, link.kind, text) or self._by_word(
-                source_id, path, text
-            )
+            full = self._full(text, visible)
+            readings = list(addresses(source_id, path, link.kind, text, full))
+            found = self._by_path(readings) or self._by_word(source_id, path, text, visible)
             if found is not None:
                 return found
         return None
 
-    def _by_path(self, source_id: str, path: str, kind: LinkKind, text: str) -> NoteKey | None:
-        readings = list(addresses(source_id, path, kind, text, self._full(text)))
+    def _by_path(self, readings: Sequence[NoteKey]) -> NoteKey | None:
         for key in readings:
             if self._shelf.has(key):
                 return key
@@ -175,16 +184,18 @@ class Names:
                 return next(iter(same))
         return None
 
-    def _full(self, text: str) -> list[NoteKey]:
+    def _full(self, text: str, visible: Sequence[str]) -> list[NoteKey]:
         first, slash, rest = text.partition("/")
         if not slash:
             return []
-        return [(source.id, rest) for source in self._sources.values() if source.name == first]
+        return [(sid, rest) for sid in visible if self._sources[sid].name == first]
 
-    def _by_word(self, source_id: str, path: str, text: str) -> NoteKey | None:
+    def _by_word(
+        self, source_id: str, path: str, text: str, visible: Sequence[str]
+    ) -> NoteKey | None:
         if text.startswith(("./", "../")):
             return None
-        others = [sid for sid in self._sources if sid != source_id]
+        others = [sid for sid in visible if sid != source_id]
         for look in (self._shelf.ending, self._shelf.labelled):
             for where in ([source_id], others):
                 found = look(where, text)
@@ -199,20 +210,20 @@ class Names:
         card = self._shelf.card((source_id, path))
         if card is None:
             return ()
-        visible = set(self._visible(source_ids))
+        visible = self._visible(source_ids)
         linking = {key for word in _known_as(card) for key in self._incoming.get(word, ())}
         found = self._leading_to((source_id, path), linking, visible)
         return tuple(sorted(set(found), key=lambda b: (b.reference, b.kind, b.relation)))
 
     def _leading_to(
-        self, key: NoteKey, linking: Iterable[NoteKey], visible: Collection[str]
+        self, key: NoteKey, linking: Iterable[NoteKey], visible: Sequence[str]
     ) -> Iterator[Backlink]:
         for other in linking:
             card = self._shelf.card(other)
             if card is None or other == key or other[0] not in visible:
                 continue
             for link in card.links:
-                if self.target(*other, link) == key:
+                if self.target(*other, link, visible) == key:
                     relation = _relation(link)
                     yield Backlink(*other, self.reference(*other), link.kind, relation)
 
@@ -223,7 +234,7 @@ class Names:
         card = self._shelf.card((source_id, path))
         if card is None or not self._superseding:
             return None
-        visible = set(self._visible(source_ids))
+        visible = self._visible(source_ids)
         linking = {
             key
             for word in _known_as(card)

@@ -156,9 +156,9 @@ class Records:
         if keys:
             await self._run(lambda: self._catalog.forget(keys), None)
 
-    async def prune(self, source_ids: Collection[str]) -> None:
-        """Remove the rows of sources that are no longer configured."""
-        await self._run(lambda: self._catalog.prune(source_ids), None)
+    async def prune(self, keeps: Callable[[str], bool]) -> None:
+        """Remove the rows of sources whose id is not to be kept; asked on a worker thread."""
+        await self._run(lambda: self._catalog.prune(keeps), None)
 
     async def state(self, name: str, value: str) -> None:
         """Keep a fact about the whole index for other processes."""

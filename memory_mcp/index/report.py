@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from memory_mcp.index.fill import Filler
 from memory_mcp.index.intake import Intake
@@ -25,13 +25,14 @@ def report(
     renewals: Sequence[str],
     trouble: str | None,
 ) -> IndexState:
-    """The state as a value. A source that was not scanned yet counts as one pending file: how many
-    there are is not known before."""
-    unread = set(intake.files)
-    bare = {key for key in filler.queue if table.entry(*key) is not None}
+    """The state of these sources as a value. One that was not scanned yet counts as one pending
+    file: how many there are is not known before."""
+    ids = frozenset(known.source.id for known in sources)
+    unread = {key for key in intake.files if key[0] in ids}
+    bare = {key for key in filler.queue if key[0] in ids and table.entry(*key) is not None}
     waiting = unread | bare
     scanning = sum(known.state == "scanning" for known in sources)
-    warnings = (*_warnings(table, sources, filler), *_index_warnings(renewals, trouble))
+    warnings = (*_warnings(table, sources, ids, filler), *_index_warnings(renewals, trouble))
     return IndexState(
         pending=len(waiting) + scanning,
         degraded=_degraded(model, filler, len(unread), len(bare), scanning),
@@ -41,7 +42,7 @@ def report(
         },
         embedder=model.describe(),
         warnings=warnings,
-        vectors=lane.count(),
+        vectors=lane.count(ids),
     )
 
 
@@ -89,14 +90,17 @@ def _count(number: int, noun: str) -> str:
     return f"{number or 'some'} {noun}{'' if number == 1 else 's'}"
 
 
-def _warnings(table: Table, sources: Sequence[Known], filler: Filler) -> Iterator[Warned]:
+def _warnings(
+    table: Table, sources: Sequence[Known], ids: Collection[str], filler: Filler
+) -> Iterator[Warned]:
     for known in sources:
         yield from known.warnings()
-    for card in table.warned.values():
-        for message in card.warnings:
+    for (source_id, _), card in table.warned.items():
+        for message in card.warnings if source_id in ids else ():
             yield Warned(card.reference, message)
     for (source_id, path), message in filler.refused.items():
-        yield Warned(table.names.reference(source_id, path), f"has no vectors: {message}")
+        if source_id in ids:
+            yield Warned(table.names.reference(source_id, path), f"has no vectors: {message}")
 
 
 def _index_warnings(renewals: Sequence[str], trouble: str | None) -> Iterator[Warned]:

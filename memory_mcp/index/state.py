@@ -51,7 +51,9 @@ class IndexState:
 
 @dataclass(frozen=True, slots=True)
 class IndexEvent:
-    """Notes whose text changed, and whether the list of notes (or a title in it) did."""
+    """Notes of one source whose text changed (by reference: two sources may have the same), and
+    whether the list of notes (or a title in it) did."""
 
     changed: frozenset[str]
     listing: bool
+    source_id: str

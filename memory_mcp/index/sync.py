@@ -123,7 +123,7 @@ class Sync:
         state: SourceStateName = "missing" if found.state == "missing" else "empty"
         if known.state != state:
             known.state = state
-            self._intake.announce(frozenset(), listing=True)
+            self._intake.announce(source.id, frozenset(), listing=True)
 
     async def _bring_back(self, known: Known, found: Scan, turn: int) -> None:
         """First sight of a folder, or it is back: take from the catalog what still holds."""
@@ -141,7 +141,7 @@ class Sync:
                 self._intake.files.put((source.id, path))
         known.state = "ready" if stamps else "empty"
         await self._remove_gone(source, "", found, turn)
-        self._intake.announce(frozenset(), listing=True)
+        self._intake.announce(source.id, frozenset(), listing=True)
 
     async def _apply(
         self, known: Known, disk: str, found: Scan, changes: Changes, turn: int, anew: bool

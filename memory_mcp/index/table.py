@@ -6,7 +6,7 @@ All methods are short and synchronous, so that a query never sees half of a chan
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from memory_mcp.core.note import Card, Passage, Stamp
@@ -51,23 +51,27 @@ class Parsed:
 class Table:
     """All live notes of all sources."""
 
-    def __init__(self, sources: Sequence[Source]) -> None:
-        self.names = Names(sources)
+    def __init__(self, sources: Iterable[Source] = ()) -> None:
+        self.names = Names()
         self.warned: dict[NoteKey, Card] = {}
         """The notes with warnings."""
         self.dropped: set[tuple[str, int]] = set()
         """(source id, point) of what is not live any more and may still have a vector."""
-        self._entries: dict[str, dict[str, Entry]] = {source.id: {} for source in sources}
+        self._entries: dict[str, dict[str, Entry]] = {}
         self._points: dict[int, tuple[NoteKey, int]] = {}
-        self._words = {source.id: SourceWords() for source in sources}
+        self._words: dict[str, SourceWords] = {}
         self._turns: dict[NoteKey, int] = {}
         self._turn = 0
-        self._passages: dict[str, int] = {source.id: 0 for source in sources}
+        self._passages: dict[str, int] = {}
+        for source in sources:
+            self.add(source)
 
-    @property
-    def source_ids(self) -> Collection[str]:
-        """Ids of all sources."""
-        return self._entries.keys()
+    def add(self, source: Source) -> None:
+        """Have a place for the notes of one more source."""
+        self.names.add(source)
+        self._entries[source.id] = {}
+        self._words[source.id] = SourceWords()
+        self._passages[source.id] = 0
 
     def entries(self, source_ids: Collection[str] | None = None) -> Iterator[Entry]:
         """Live notes, of these sources or of all; a snapshot of what is there now."""

@@ -1,7 +1,8 @@
 """An open folder. Every step below a source is taken from an open folder to a name in it.
 
 So no step can be led through a link, not even one that is swapped in between looking and opening.
-Where the platform cannot open relative to a folder (Windows), each step looks before it opens.
+The root itself is opened without following a link either: it was resolved once, at start. Where
+the platform cannot open relative to a folder (Windows), each step looks before it opens.
 """
 
 from __future__ import annotations
@@ -19,7 +20,15 @@ _RELATIVE = os.open in os.supports_dir_fd and os.scandir in os.supports_fd
 _NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _DIRECTORY = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | _NO_FOLLOW | getattr(os, "O_CLOEXEC", 0)
 # Without O_NONBLOCK, opening a pipe waits for a writer that may never come.
-_READ = os.O_RDONLY | _NO_FOLLOW | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+_READ = (
+    os.O_RDONLY
+    | _NO_FOLLOW
+    | getattr(os, "O_NONBLOCK", 0)
+    | getattr(os, "O_NOCTTY", 0)
+    | getattr(os, "O_BINARY", 0)
+)
+_NO_LINK_ON_THE_WAY = getattr(os, "O_NOFOLLOW_ANY", 0)  # macOS
+_STEP = getattr(os, "O_PATH", 0)  # Linux: a folder that may be passed, but perhaps not listed
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_FOLLOW | getattr(os, "O_BINARY", 0)
 
 
@@ -64,15 +73,17 @@ class Folder:
         return state
 
     def open(self, name: str) -> int:
-        """A descriptor to read; never waits, never follows. Raises LinkError."""
-        if not _NO_FOLLOW:
-            self._plain(name)
+        """A descriptor to read; never waits, never follows. Raises LinkError, IsADirectoryError
+        for a pipe, socket or device: to open one may do something, so it is looked at first."""
+        mode = self._plain(name).st_mode
+        if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+            raise IsADirectoryError(errno.EISDIR, name)
         try:
             return os.open(self._at(name), _READ, dir_fd=self.fd)
         except OSError as error:
             if error.errno == errno.ELOOP:
                 raise LinkError(errno.ELOOP, name) from error
-            if error.errno == errno.ENXIO:  # a socket cannot be opened; what it is, is no secret
+            if error.errno == errno.ENXIO:  # a socket by now
                 raise IsADirectoryError(errno.EISDIR, name) from error
             raise
 
@@ -97,10 +108,10 @@ class Folder:
             found = [from_system(entry.name) for entry in entries]
         return sorted(name for name in found if name is not None)
 
-    def make(self, name: str) -> None:
+    def make(self, name: str, mode: int = 0o777) -> None:
         """Create a folder, durably; one that is there already is fine."""
         with suppress(FileExistsError):
-            os.mkdir(self._at(name), dir_fd=self.fd)
+            os.mkdir(self._at(name), mode, dir_fd=self.fd)
             self.sync()
 
     def replace(self, old: str, new: str) -> None:
@@ -139,12 +150,30 @@ def _open_root(root: Path) -> Folder:
         if not Path(path).is_dir():
             raise FileNotFoundError(errno.ENOENT, path)
         return Folder(path, None)
-    # The root was resolved once; a link at its place now is not the folder that was configured.
-    return Folder(path, os.open(path, _DIRECTORY))
+    if _NO_LINK_ON_THE_WAY or not _STEP:
+        return Folder(path, os.open(path, _DIRECTORY | _NO_LINK_ON_THE_WAY))
+    return Folder(path, _walked(path))
+
+
+def _walked(path: str) -> int:
+    """A descriptor of a folder, every step to it taken without following a link: one that stands
+    there now came after the path was resolved, and leads to a folder that was not configured."""
+    *steps, name = [part for part in path.split("/") if part] or ["."]
+    fd = os.open("/", _STEP | _DIRECTORY)
+    try:
+        for step in steps:
+            below = os.open(step, _STEP | _DIRECTORY, dir_fd=fd)
+            os.close(fd)
+            fd = below
+        return os.open(name, _DIRECTORY, dir_fd=fd)
+    finally:
+        os.close(fd)
 
 
 @contextmanager
-def open_folder(root: Path, parts: Sequence[str] = (), *, make: bool = False) -> Iterator[Folder]:
+def open_folder(
+    root: Path, parts: Sequence[str] = (), *, make: bool = False, mode: int = 0o777
+) -> Iterator[Folder]:
     """The folder at these steps below a root; `make` creates those that are missing.
 
     Raises OSError; LinkError where a step is a link.
@@ -153,7 +182,7 @@ def open_folder(root: Path, parts: Sequence[str] = (), *, make: bool = False) ->
     try:
         for part in parts:
             if make:
-                folder.make(part)
+                folder.make(part, mode)
             below = folder.child(part)
             folder.close()
             folder = below

@@ -88,6 +88,12 @@ class History:
         with explained(f"The history of {reference}", "read"):
             return tuple(version for _, version in _versions_in(self._folder(reference)))
 
+    def newest(self, reference: str) -> datetime | None:
+        """When the newest version was replaced; None where there is none."""
+        with explained(f"The history of {reference}", "read"):
+            names = _names_in(self._folder(reference))
+        return _time(names[0].partition("-")[0]) if names else None
+
     def load(self, reference: str, revision: str | None = None) -> bytes:
         """The bytes of a version: the newest, or that of a revision or the start of one.
 

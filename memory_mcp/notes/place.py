@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from memory_mcp.core.errors import InputError, RefusedError, StorageError
 from memory_mcp.notes.failure import explained
 from memory_mcp.notes.folder import Folder, LinkError, open_folder
 from memory_mcp.notes.names import ENDING, excludes_of, has_odd_letters, is_skipped, nfc, to_system
+from memory_mcp.notes.own import real
 from memory_mcp.notes.sources import Source
 
 LONGEST = 1_000
@@ -94,12 +94,18 @@ def check_root(source: Source, home: Path | None = None) -> None:
     root = Path(to_system(str(source.root)))
     if root.is_dir():
         return
-    if home is None or not root.is_relative_to(os.path.realpath(home)):
+    inside = None if home is None else real(home)
+    if inside is None or not source.root.is_relative_to(inside):
         raise StorageError(
             f"The folder of {source.name}, {source.root}, is not there; connect its disk, or"
             f" correct sources.{source.name}.path"
         )
-    root.mkdir(mode=0o700, parents=True, exist_ok=True)
+    steps = source.root.relative_to(inside).parts
+    with (
+        explained(f"The folder of {source.name}, {source.root}", "created"),
+        open_folder(inside, steps, make=True, mode=0o700),
+    ):
+        pass
 
 
 def is_taken(source: Source, path: str) -> bool:
@@ -115,11 +121,10 @@ def counts(source: Source, disk: str) -> bool:
     """Whether a file at this relative path would be a note of this source."""
     if is_skipped(disk):
         return False
-    inner = {root.relative_to(source.root).as_posix() for root in source.inner}
     excludes = excludes_of(source.exclude)
     parts = disk.split("/")
     above = ["/".join(parts[:end]) for end in range(1, len(parts))]
-    if any(folder in inner or excludes.folder(folder) for folder in above):
+    if any(source.is_foreign(folder) or excludes.folder(folder) for folder in above):
         return False
     return not excludes.file(disk)
 

@@ -88,7 +88,6 @@ class _Walk:
         self._source = source
         self._only_folders = only_folders
         self._excludes = names.excludes_of(source.exclude)
-        self._inner = {root.relative_to(source.root).as_posix() for root in source.inner}
         self._files: dict[str, Found] = {}
         self._warnings: list[Warned] = []
         self._too_many = 0
@@ -186,7 +185,9 @@ class _Walk:
             self._meet_file(prefix + name, name, state)
 
     def _meet_folder(self, disk: str, name: str) -> None:
-        if names.is_skipped_folder(name) or disk in self._inner or self._excludes.folder(disk):
+        if names.is_skipped_folder(name) or self._excludes.folder(disk):
+            return
+        if self._source.is_foreign(disk):
             return
         if disk.count("/") + 1 > self._source.max_depth:
             self._too_deep.append(disk)

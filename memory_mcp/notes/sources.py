@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -10,7 +12,9 @@ from memory_mcp.core.config import Config, SourceSettings
 from memory_mcp.core.errors import ConfigError, Problem
 from memory_mcp.core.note import SourceKind
 from memory_mcp.notes.failure import plain_reason
-from memory_mcp.notes.names import Excludes, from_system, to_system
+from memory_mcp.notes.names import Excludes, to_system
+from memory_mcp.notes.own import AGENT, Rooms, expanded, is_own, real, rooms, source_id, within
+from memory_mcp.notes.roots import unfit
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +23,8 @@ class Source:
 
     name: str
     id: str
-    """The name; `memory:<agent>` for the inbox, of which one engine may hold several."""
+    """The name; `<name>:<agent>` where each agent has its own, as of the inbox: one engine may
+    hold several."""
     kind: SourceKind
     root: Path
     boost: float
@@ -30,40 +35,54 @@ class Source:
     max_files: int
     inner: tuple[Path, ...] = ()
     """Roots of other sources that lie inside this one: their files are theirs."""
+    rooms: tuple[str, ...] = ()
+    """Patterns of whole paths: folders inside this source that are one agent's each. Their files
+    are theirs, whether that agent is there or not."""
+
+    def is_foreign(self, disk: str) -> bool:
+        """Whether a folder of this source, by its relative path, belongs to another source."""
+        if not self.inner and not self.rooms:
+            return False
+        folder = self.root / disk
+        if folder in self.inner:
+            return True
+        return any(re.fullmatch(pattern, str(folder)) for pattern in self.rooms)
 
 
-def open_sources(config: Config, *, create: bool = True) -> tuple[Source, ...]:
+def open_sources(config: Config, *, create: bool = True, own: bool = True) -> tuple[Source, ...]:
     """The sources of a configuration: inbox, wiki, then the vaults by name.
 
     `~` and `{agent}` are expanded, relative paths start at the home. Folders of the inbox and the
     wiki are created where they lie below the home, unless `create` is false; no other folder ever
-    is. Raises ConfigError where two sources are one folder, a pattern cannot be read, or a folder
+    is. Without `own`, only those that all agents share. Raises ConfigError where two sources are
+    one folder, one is the system's or shows the home itself, a pattern cannot be read, or a folder
     cannot be created.
     """
     home = Path(config.home)
     problems: list[Problem] = []
     opened: list[Source] = []
+    others: dict[str, Rooms] = {}
     for name in sorted(config.sources, key=_order):
         item = config.sources[name]
-        root = _place(item.path, home, config.agent)
+        if is_own(item.path):
+            others[name] = rooms(item.path, home)
+            if not own:
+                continue
+        root = expanded(item.path, home, config.agent)
         if create and name in ("memory", "wiki") and _is_below(root, home):
             _create(root, name, problems)
         exclude = (*config.index.exclude, *item.exclude)
         _check(name, exclude, problems)
-        opened.append(_source(name, item, _real(root), exclude, config.agent))
-    problems.extend(_same_folder(opened))
+        opened.append(_source(name, item, real(root), exclude, config.agent))
+    problems += [*_same_folder(opened), *_all_agents(opened, others)]
+    problems += unfit(((source.name, source.root) for source in opened), home)
     if problems:
         raise ConfigError(problems)
-    return tuple(_with_inner(source, opened) for source in opened)
+    return tuple(_with_inner(source, opened, others.values()) for source in opened)
 
 
 def _order(name: str) -> tuple[int, str]:
     return ({"memory": 0, "wiki": 1}.get(name, 2), name)
-
-
-def _place(path: str, home: Path, agent: str) -> Path:
-    text = os.path.expanduser(path.replace("{agent}", agent))  # noqa: PTH111 - text, not a Path
-    return Path(os.path.normpath(home / text))
 
 
 def _is_below(path: Path, home: Path) -> bool:
@@ -87,11 +106,6 @@ def _make_private(path: Path) -> None:
     if not path.parent.exists():
         _make_private(path.parent)
     path.mkdir(mode=0o700, exist_ok=True)
-
-
-def _real(root: Path) -> Path:
-    real = os.path.realpath(to_system(str(root)))
-    return Path(from_system(real) or real)
 
 
 def _check(name: str, patterns: tuple[str, ...], problems: list[Problem]) -> None:
@@ -119,7 +133,7 @@ def _source(
         kind = "wiki"
     return Source(
         name=name,
-        id=f"memory:{agent}" if name == "memory" else name,
+        id=source_id(name, item.path, agent),
         kind=kind,
         root=root,
         boost=item.boost,
@@ -134,7 +148,7 @@ def _same_folder(sources: list[Source]) -> list[Problem]:
     problems: list[Problem] = []
     for index, source in enumerate(sources):
         for other in sources[:index]:
-            if _identity(other.root) == _identity(source.root):
+            if is_same_folder(other.root, source.root):
                 problems.append(
                     Problem(
                         f"sources.{source.name}.path",
@@ -147,6 +161,11 @@ def _same_folder(sources: list[Source]) -> list[Problem]:
     return problems
 
 
+def is_same_folder(root: Path, other: Path) -> bool:
+    """Whether two roots are one folder, in whatever spelling. Blocking."""
+    return _identity(root) == _identity(other)
+
+
 def _identity(root: Path) -> object:
     """What makes two spellings one folder: the folder itself where it exists, else its name."""
     try:
@@ -156,10 +175,26 @@ def _identity(root: Path) -> object:
     return (state.st_dev, state.st_ino)
 
 
-def _with_inner(source: Source, sources: list[Source]) -> Source:
-    inner = tuple(
-        other.root
-        for other in sources
-        if other.root != source.root and other.root.is_relative_to(source.root)
+def _all_agents(sources: list[Source], others: Mapping[str, Rooms]) -> list[Problem]:
+    """One problem for each source whose every folder could be an agent's."""
+    return [
+        Problem(
+            f"sources.{name}.path",
+            f"every folder in {source.root}, the folder of sources.{source.name}.path, could be"
+            " that of an agent; use a folder for all of them, such as"
+            f" {room.head / 'agents' / AGENT}",
+            "folder",
+        )
+        for name, room in others.items()
+        for source in sources
+        if room.bare and room.head == source.root
+    ]
+
+
+def _with_inner(source: Source, sources: list[Source], others: Collection[Rooms]) -> Source:
+    roots = [other.root for other in sources]
+    roots += [root for room in others for root in room.known]
+    inner = dict.fromkeys(
+        root for root in roots if root != source.root and root.is_relative_to(source.root)
     )
-    return replace(source, inner=inner)
+    return replace(source, inner=tuple(inner), rooms=within(source.root, others))

@@ -39,7 +39,8 @@ async def watch(sources: Sequence[Source], stop: anyio.Event) -> AsyncIterator[H
     """Yield {(source id, disk path of a file or folder; '' for all)}: look again there.
 
     The first batch names every source that is there, once its events arrive. Roots that are
-    missing or vanish are taken up when they come back. Where watching fails, all sources are named
+    missing or vanish are taken up when they come back, and so are those of sources that are added
+    to the sequence meanwhile, a second later at most. Where watching fails, all sources are named
     and it is tried again, ever more slowly. Ends when `stop` is set.
     """
     watcher = _Watcher(sources, stop)
@@ -85,8 +86,8 @@ class _Watcher:
     """The folders that are watched now. Blocking; one thread at a time."""
 
     def __init__(self, sources: Sequence[Source], stop: anyio.Event) -> None:
-        # The innermost root first: it is the one whose a path is.
-        self._sources = sorted(sources, key=lambda source: len(str(source.root)), reverse=True)
+        self._all = sources
+        self._sources: list[Source] = []
         self._stop = _Stop(stop)
         self._notify: RustNotify | None = None
         self._roots: dict[str, tuple[int, int]] = {}
@@ -108,6 +109,8 @@ class _Watcher:
 
     def wait(self) -> Hints:
         """Wait for changes, a second at most. Raises OSError and RuntimeError of the watcher."""
+        # The innermost root first: it is the one whose a path is.
+        self._sources = sorted(self._all, key=lambda source: -len(str(source.root)))
         roots = _identities(self._sources)
         if roots != self._roots or self._moved:
             return self._attach(roots)

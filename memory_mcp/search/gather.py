@@ -9,8 +9,8 @@ from functools import cache
 from memory_mcp.core.errors import EmbeddingError
 from memory_mcp.core.ports import Vectors
 from memory_mcp.core.words import QueryTerm
-from memory_mcp.index.index import Index
 from memory_mcp.index.sparse import K1, lucene_idf
+from memory_mcp.index.view import IndexView
 from memory_mcp.index.wordview import WordView
 from memory_mcp.search.fuse import DEPTH
 from memory_mcp.search.query import Lexicon, Query, build
@@ -41,7 +41,7 @@ class _Leg:
     held: dict[int, frozenset[int]]
 
 
-async def gather(index: Index, scope: Scope, text: str, languages: Collection[str]) -> Found:
+async def gather(index: IndexView, scope: Scope, text: str, languages: Collection[str]) -> Found:
     """Look both ways at once: the best passages by words and by vector, each with both its scores.
 
     Filters count before the cut: a filtered question sees the best of what passes.
@@ -71,7 +71,7 @@ def _read(view: WordView, text: str, languages: Collection[str]) -> Query:
     return build(text, Lexicon(languages, idf, lucene_idf(view.size, 1), view.compounds))
 
 
-def _allowed(index: Index, scope: Scope) -> list[int]:
+def _allowed(index: IndexView, scope: Scope) -> list[int]:
     return [
         point
         for entry in index.entries(scope.source_ids)
@@ -80,7 +80,7 @@ def _allowed(index: Index, scope: Scope) -> list[int]:
     ]
 
 
-async def _vector(index: Index, query: Query) -> tuple[Vectors | None, str | None]:
+async def _vector(index: IndexView, query: Query) -> tuple[Vectors | None, str | None]:
     try:
         vector = await index.query_vector(query.text)
     except EmbeddingError as error:
@@ -89,7 +89,7 @@ async def _vector(index: Index, query: Query) -> tuple[Vectors | None, str | Non
 
 
 async def _nearest(
-    index: Index, scope: Scope, vector: Vectors, allowed: Sequence[int] | None
+    index: IndexView, scope: Scope, vector: Vectors, allowed: Sequence[int] | None
 ) -> dict[int, float]:
     if allowed is None:
         return dict(await index.nearest(scope.source_ids, vector, DEPTH))
@@ -98,7 +98,7 @@ async def _nearest(
 
 
 def _words(
-    index: Index,
+    index: IndexView,
     view: WordView,
     query: Query,
     allowed: Collection[int] | None,
@@ -116,7 +116,7 @@ def _words(
     )
 
 
-def _evidence(index: Index, leg: _Leg, cosines: Mapping[int, float]) -> Iterable[Evidence]:
+def _evidence(index: IndexView, leg: _Leg, cosines: Mapping[int, float]) -> Iterable[Evidence]:
     for point, held in leg.held.items():
         place = index.at(point)
         if place is None:  # the note changed while we were waiting

@@ -13,8 +13,8 @@ from memory_mcp.core.errors import InputError, MemoryMcpError, NotFoundError
 from memory_mcp.core.note import Heading, Json, Link, Note, Provenance
 from memory_mcp.core.parse import parse
 from memory_mcp.core.reference import join, split
-from memory_mcp.index.index import Index
 from memory_mcp.index.names import Backlink
+from memory_mcp.index.view import IndexView
 from memory_mcp.notes import files
 from memory_mcp.notes.sources import Source
 from memory_mcp.search.listing import Listing, page
@@ -74,7 +74,7 @@ class Reader:
 
     def __init__(
         self,
-        index: Index,
+        index: IndexView,
         sources: Sequence[Source],
         chunking: ChunkSettings,
         seen: Callable[[str, bytes], None] | None = None,

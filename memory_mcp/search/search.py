@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from memory_mcp.core.config import SearchSettings
 from memory_mcp.core.errors import InputError
-from memory_mcp.index.index import Index
+from memory_mcp.index.view import IndexView
 from memory_mcp.search import query
 from memory_mcp.search.confidence import falling
 from memory_mcp.search.family import family_of
@@ -38,7 +38,7 @@ class Searcher:
     """Hybrid search over the sources of an index."""
 
     def __init__(
-        self, index: Index, settings: SearchSettings, weights: Weights | None = None
+        self, index: IndexView, settings: SearchSettings, weights: Weights | None = None
     ) -> None:
         self._index = index
         self._settings = settings

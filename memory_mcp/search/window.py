@@ -16,7 +16,7 @@ LISTED = 40
 LINE_SHARE = 0.5
 """A page ends at a line's end where that keeps at least this share of it."""
 GRAPHEME_WINDOW = 200
-"""Characters before a cut from which graphemes are counted; none in a text is that long."""
+"""Characters around a cut in which graphemes are looked for; a longer one is cut like a text."""
 
 _LINE = re.compile(r"\r\n|\r|\n")
 _GRAPHEME = regex.compile(r"\X")
@@ -102,8 +102,9 @@ def shown_offset(offset: int, shown: str, parts: Sequence[str]) -> int:
 def page_end(text: str, start: int, end: int, limit: int) -> int:
     """Where a page of at most `limit` characters from `start` ends; `end` where all of it fits.
 
-    At the end of a line where one is near enough, never inside a letter with its marks or a joined
-    emoji; a page has at least one of those, so that paging always gets on.
+    At the end of a line where one is near enough, and not inside a letter with its marks or a
+    joined emoji of up to GRAPHEME_WINDOW characters; a page has at least one of those, so that
+    paging always gets on.
     """
     cut = start + limit
     if cut >= end:
@@ -113,8 +114,9 @@ def page_end(text: str, start: int, end: int, limit: int) -> int:
         return newline + 1
     first = max(start, cut - GRAPHEME_WINDOW)
     last = start
-    for match in _GRAPHEME.finditer(text, first, end):
+    for match in _GRAPHEME.finditer(text, first, min(end, cut + GRAPHEME_WINDOW + 1)):
         if match.end() > cut:
-            return last if last > start else match.end()
+            whole = match.end() if match.end() - start <= GRAPHEME_WINDOW else cut
+            return last if last > start else whole
         last = match.end()
     return end

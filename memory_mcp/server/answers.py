@@ -54,7 +54,7 @@ def refusal(message: str) -> t.CallToolResult:
     return t.CallToolResult(content=[t.TextContent(type="text", text=text)], is_error=True)
 
 
-def as_json(out: BaseModel | dict[str, Any]) -> str:
-    """The structured form as text, with its letters as they are."""
+def as_json(out: BaseModel | dict[str, Any] | str) -> str:
+    """A structured form, or a part of it, as text, with its letters as they are."""
     data = out.model_dump(mode="json") if isinstance(out, BaseModel) else out
     return json.dumps(data, ensure_ascii=False)

@@ -14,8 +14,11 @@ from memory_mcp.core.errors import InputError
 Schema = Mapping[str, Any]
 
 _SHOWN = 60
+_NOTHING = (None, "", "null")
+"""What clients send for an argument that they leave out."""
+
 _WHOLE = re.compile(r"[+-]?\d{1,15}(?:\.0*)?")
-_NUMBER = re.compile(r"[+-]?(?:\d{1,15}\.?\d{0,15}|\.\d{1,15})(?:[eE][+-]?\d{1,3})?")
+_NUMBER = re.compile(r"[+-]?(?:\d{1,30}\.?\d{0,30}|\.\d{1,30})(?:[eE][+-]?\d{1,3})?")
 _FLAGS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
 # What agents call an argument → what it may be here; the first that the tool has is meant.
@@ -85,7 +88,9 @@ def _named(
         known = name if name in properties else snake(name)
         if known not in properties:
             raise InputError(_unknown(tool, name, properties))
-        if known in named and named[known] != value:
+        if known in named and value in _NOTHING:
+            continue
+        if named.get(known) not in (*_NOTHING, value):
             raise InputError(f"{known!r} was given twice with different values; give it once.")
         named[known] = value
     return named
@@ -101,11 +106,14 @@ def _unknown(tool: str, name: str, known: Collection[str]) -> str:
 def _left_out(name: str, value: Any, named: Mapping[str, Any]) -> bool:
     """Whether an optional argument counts as not given: null, "null" and "" do.
 
-    An empty new_text beside an old_text deletes, and its "null" is a text like any other.
+    An empty new_text beside an old_text deletes, and its "null" is a text like any other. So is
+    an old_text "null" beside a new_text, which would mean nothing alone.
     """
-    if name == "new_text" and named.get("old_text") not in (None, "", "null"):
+    if name == "new_text" and named.get("old_text") not in _NOTHING:
         return value is None
-    return value in (None, "", "null")
+    if name == "old_text" and value == "null" and named.get("new_text") not in _NOTHING:
+        return False
+    return value in _NOTHING
 
 
 def _typed(name: str, schema: Schema, value: Any) -> Any:
@@ -207,7 +215,7 @@ def _whole(value: Any) -> int | None:
 
 def _real(value: Any) -> int | float | None:
     if isinstance(value, str) and _NUMBER.fullmatch(value.strip()):
-        return float(value)
+        value = float(value)
     if isinstance(value, int):  # of any length: only floats can be infinite
         return None if isinstance(value, bool) else value
     return value if isinstance(value, float) and math.isfinite(value) else None

@@ -18,11 +18,18 @@ from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
 from memory_mcp.core.config import ToolSet
-from memory_mcp.core.errors import InputError, MemoryMcpError, RefusedError
+from memory_mcp.core.errors import (
+    ConflictError,
+    InputError,
+    MemoryMcpError,
+    NotFoundError,
+    RefusedError,
+)
 from memory_mcp.index.frames import frames
 from memory_mcp.server.answers import refusal
 from memory_mcp.server.arguments import prepare
-from memory_mcp.server.session import Connection, Options
+from memory_mcp.server.ledger import digest_of, key_of
+from memory_mcp.server.session import Connection, Options, connection_of
 
 log = logging.getLogger(__name__)
 
@@ -74,7 +81,7 @@ class Calls:
         low.add_request_handler("tools/call", t.CallToolRequestParams, self._call)
 
     async def _list(self, ctx: Request, params: t.PaginatedRequestParams) -> t.ListToolsResult:
-        options = ctx.lifespan_context.options
+        options = connection_of(ctx).options
         return t.ListToolsResult(
             tools=[
                 _described(self._tool(name))
@@ -84,8 +91,12 @@ class Calls:
         )
 
     async def _call(self, ctx: Request, params: t.CallToolRequestParams) -> t.CallToolResult:
+        connection = connection_of(ctx)
+        repeated = connection.repeats(ctx.request_id)
         try:
-            offer = self._offer(params.name, ctx.lifespan_context.options)
+            offer = self._offer(params.name, connection.options)
+            if offer.writes:
+                return await self._write(self._tool(offer.name), ctx, params, repeated=repeated)
             return await self._run(self._tool(offer.name), ctx, params)
         except MemoryMcpError as error:
             return refusal(str(error))
@@ -97,6 +108,32 @@ class Calls:
                 f"{_short(params.name)} failed for a reason inside the server; the log on its"
                 " stderr says more. The notes are safe; try once more, or go on without."
             )
+
+    async def _write(
+        self, tool: Tool, ctx: Request, params: t.CallToolRequestParams, *, repeated: bool
+    ) -> t.CallToolResult:
+        """Run a tool that changes notes, once: a repeat of a call that was done is answered."""
+        connection = connection_of(ctx)
+        ledger = connection.ledger
+        if ledger is None or ctx.request_id is None:
+            return await self._run(tool, ctx, params)
+        key, digest = key_of(ctx.request_id), digest_of(tool.name, params.arguments or {})
+        call = ledger.again(key, digest) if repeated else None
+        if call is None:
+            ledger.begin(key, digest)
+        else:
+            from memory_mcp.server.repeats import settled
+
+            known = await settled(call, connection)
+            if known is not None:
+                return known
+        try:
+            result = await self._run(tool, ctx, params)
+        except (ConflictError, InputError, NotFoundError, RefusedError):
+            ledger.begin(key, digest)  # nothing was done, whatever it was about to do
+            raise
+        ledger.answered(key, result.model_dump(mode="json", by_alias=True, exclude_none=True))
+        return result
 
     async def _run(
         self, tool: Tool, ctx: Request, params: t.CallToolRequestParams

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable
-from typing import Any, Protocol
+from typing import Protocol
 
 import anyio
 import mcp_types as t
@@ -20,6 +20,7 @@ from mcp.shared.message import SessionMessage
 
 from memory_mcp.server.lines import Bad, ByteSource, dump, lines, parse
 from memory_mcp.server.session import Connection
+from memory_mcp.server.traffic import MOST_CALLS, Traffic
 
 log = logging.getLogger(__name__)
 
@@ -54,15 +55,18 @@ async def serve(
     state: Connection,
     first_answer: Callable[[], None] | None = None,
     ready: Callable[[], Awaitable[None]] | None = None,
+    traffic: Traffic | None = None,
 ) -> None:
     """Serve one client until its input ends or its output breaks.
 
     A line that is no message is answered with an error where it has an id, else dropped with one
     line in the log. `first_answer` is called once, after the first reply was written; by default
     it starts the background work of the app. `ready` is awaited before the first message that
-    needs more than the handshake is passed on.
+    needs more than the handshake is passed on. `traffic` shows what is under way, and takes the
+    wish to begin nothing new. A call that is cut off because the client went is cancelled, and a
+    change of a file that has begun is finished.
     """
-    wire = _Wire(stream_out, first_answer or state.app.start, ready)
+    wire = _Wire(stream_out, first_answer or state.app.start, ready, traffic or Traffic())
     low = server._lowlevel_server
     inward, received = create_context_streams[SessionMessage | Exception](0)
     sent, outward = create_context_streams[SessionMessage](0)
@@ -94,13 +98,14 @@ class _Wire:
         sink: ByteSink,
         first_answer: Callable[[], None],
         ready: Callable[[], Awaitable[None]] | None,
+        traffic: Traffic,
     ) -> None:
         self._sink = sink
         self._ready = ready
         self._first_answer: Callable[[], None] | None = first_answer
+        self._traffic = traffic
         self._lock = anyio.Lock()
-        self._open: set[str | int] = set()
-        self._idle = anyio.Event()
+        self._rejecting = 0
 
     async def feed(
         self,
@@ -118,22 +123,30 @@ class _Wire:
                 async for line in lines(source):
                     message = line if isinstance(line, Bad) else parse(line)
                     if isinstance(message, Bad):
-                        tasks.start_soon(self._reject, message)
-                    else:
-                        await self._take(message, inward)
+                        self._reject(message, tasks)
+                    elif not await self._take(message, inward):
+                        tasks.cancel_scope.cancel()
+                        return
             except (anyio.BrokenResourceError, anyio.ClosedResourceError):
                 return  # the other direction is gone, and with it the client
             with anyio.move_on_after(GRACE_SECONDS):
-                while self._open:
-                    self._idle = anyio.Event()
-                    await self._idle.wait()
+                await self._traffic.quiet()
 
     async def _take(
         self, message: t.JSONRPCMessage, inward: ContextSendStream[SessionMessage | Exception]
-    ) -> None:
+    ) -> bool:
+        """Pass a message on; False where the client must be given up."""
+        if isinstance(message, t.JSONRPCRequest):
+            if self._traffic.leaving:
+                return True
+            if not await self._traffic.room():
+                log.warning("a client takes no answers; it is given up")
+                self._traffic.cut = True
+                return False
         self._note(message)
         await self._wait_for(message)
         await inward.send(SessionMessage(message))
+        return True
 
     async def _wait_for(self, message: t.JSONRPCMessage) -> None:
         free = getattr(message, "method", None) in _FREE
@@ -151,34 +164,40 @@ class _Wire:
                     return False
         return True
 
-    async def _reject(self, bad: Bad) -> None:
+    def _reject(self, bad: Bad, tasks: TaskGroup) -> None:
         log.warning("a line from the client was dropped: %s", bad.reason)
+        replies = [reply for reply in bad.replies() if reply.id not in self._traffic]
+        if replies and self._rejecting < MOST_CALLS:
+            self._rejecting += 1
+            tasks.start_soon(self._answer, replies)
+
+    async def _answer(self, replies: list[t.JSONRPCError]) -> None:
         try:
-            for reply in bad.replies():
-                if reply.id not in self._open:
-                    await self._write(reply)
+            for reply in replies:
+                await self._write(reply)
         except (anyio.BrokenResourceError, anyio.ClosedResourceError):
             return  # nobody takes it; the other direction notices that, too
+        finally:
+            self._rejecting -= 1
 
     async def _write(self, message: t.JSONRPCMessage) -> None:
         async with self._lock:
+            if self._traffic.cut:
+                return
             await self._sink.send(dump(message))
         if isinstance(message, (t.JSONRPCResponse, t.JSONRPCError)):
-            self._close(message.id)
+            self._traffic.closed(message.id)
             if self._first_answer is not None:
                 start, self._first_answer = self._first_answer, None
                 start()
 
     def _note(self, message: t.JSONRPCMessage) -> None:
         if isinstance(message, t.JSONRPCRequest) and message.method != _ENDLESS:
-            self._open.add(message.id)
-        elif isinstance(message, t.JSONRPCNotification):
-            params: dict[str, Any] = message.params or {}
-            if message.method == "notifications/cancelled":
-                self._close(params.get("requestId"))
-
-    def _close(self, number: object) -> None:
-        if isinstance(number, (str, int)):
-            self._open.discard(number)
-        if not self._open:
-            self._idle.set()
+            self._traffic.opened(message.id)
+        elif (
+            isinstance(message, t.JSONRPCNotification)
+            and message.method == "notifications/cancelled"
+        ):
+            self._traffic.closed((message.params or {}).get("requestId"))
+        else:
+            self._traffic.said()

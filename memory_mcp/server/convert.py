@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TypeVar
+from itertools import islice
+from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
@@ -12,6 +13,7 @@ from memory_mcp.core.plain import clip
 from memory_mcp.index.names import Backlink
 from memory_mcp.search.hit import Hit, HitPassage
 from memory_mcp.search.read import LinkView, Reading
+from memory_mcp.search.trace import Trace
 from memory_mcp.server.answers import as_json
 from memory_mcp.server.wire import (
     GetOut,
@@ -25,15 +27,23 @@ from memory_mcp.server.wire import (
 )
 
 Item = TypeVar("Item", bound=BaseModel)
+Fitted = TypeVar("Fitted", bound=BaseModel | str)
 
 _TEXT = 1000
-"""Characters of a title and the like. Longer ones are no titles; the note itself has them."""
+"""Characters of a title and the like, as JSON. Longer ones are no titles; the note itself has
+them."""
+
+_SMALL = 200
+"""Characters of a tag, a warning and the like."""
 
 _ITEMS = 50
 _LINKS = 100
 _HEADINGS = 200
-_LIST = 15_000
+_LIST = 12_000
 """Characters of a list beside the text, as JSON: three of them and the header leave it room."""
+
+_SHORTS = 5000
+"""Characters of a list of tags or warnings, as JSON."""
 
 _HEADER = 8000
 """Characters of a header that is shown as values; a longer one is in the text all the same."""
@@ -58,6 +68,15 @@ def hit_out(hit: Hit, passages: int | None = None, characters: int | None = None
         superseded_by=hit.superseded_by,
         scope=scope_of(card.source),
     )
+
+
+def trace_out(trace: Trace) -> dict[str, Any]:
+    """How the rank of a hit came about, for a person who asks: steps whose points add up to it."""
+    steps = [
+        {"rule": step.rule, "value": step.value, "weight": step.weight, "points": step.points}
+        for step in trace.steps
+    ]
+    return {"rank": trace.score, "steps": steps}
 
 
 def _passage(passage: HitPassage, characters: int | None) -> PassageOut:
@@ -126,7 +145,7 @@ def _first(items: Iterable[Item], limit: int, what: str, cut: list[str]) -> list
     return shown
 
 
-def fitting(items: Sequence[Item], characters: int) -> list[Item]:
+def fitting(items: Sequence[Fitted], characters: int) -> list[Fitted]:
     """The first items that together have at most so many characters as JSON."""
     for number, item in enumerate(items):
         characters -= len(as_json(item)) + 2
@@ -136,16 +155,16 @@ def fitting(items: Sequence[Item], characters: int) -> list[Item]:
 
 
 def _heading(heading: Heading) -> HeadingOut:
-    return HeadingOut(level=heading.level, text=clip(heading.text, 200), line=heading.line)
+    return HeadingOut(level=heading.level, text=short(heading.text, _SMALL), line=heading.line)
 
 
 def _link(link: LinkView) -> LinkOut:
-    target = clip(link.target, 200)
-    return LinkOut(target=target, reference=link.reference, relation=clip(link.relation, 60))
+    target, relation = short(link.target, _SMALL), short(link.relation, 60)
+    return LinkOut(target=target, reference=link.reference, relation=relation)
 
 
 def _backlink(link: Backlink) -> LinkOut:
-    relation = clip(link.relation, 60)
+    relation = short(link.relation, 60)
     return LinkOut(target=link.reference, reference=link.reference, relation=relation)
 
 
@@ -168,14 +187,17 @@ def scope_of(source: str) -> Scope | None:
     return "global" if source == "memory" else None
 
 
-def short(text: str) -> str:
-    """A text that stands beside the note's own text, bounded."""
-    return clip(text, _TEXT) if len(text) > _TEXT else text
+def short(text: str, limit: int = _TEXT) -> str:
+    """A text that stands beside the note's own text, bounded as it is and as JSON."""
+    shown = clip(text, limit)
+    while len(escaped := as_json(shown)) > limit + 2:  # its quotation marks
+        shown = clip(shown, len(shown) * limit // len(escaped))
+    return shown
 
 
-def shorts(texts: Sequence[str] | Iterable[str], items: int = _ITEMS) -> list[str]:
+def shorts(texts: Iterable[str], items: int = _ITEMS) -> list[str]:
     """The first of some short texts."""
-    return [clip(text, 200) for text in list(texts)[:items]]
+    return fitting([short(text, _SMALL) for text in islice(texts, items)], _SHORTS)
 
 
 def _optional(text: str | None) -> str | None:

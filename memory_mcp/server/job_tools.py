@@ -11,6 +11,7 @@ from memory_mcp.core.errors import InputError
 from memory_mcp.server.answers import Answer, first_fitting
 from memory_mcp.server.calls import Offer, ToolContext
 from memory_mcp.server.convert import short
+from memory_mcp.server.session import connection_of
 from memory_mcp.server.text import jobs_text, save_text
 from memory_mcp.server.wire import JobOut, JobsOut, SaveOut, Scope
 
@@ -32,8 +33,10 @@ async def memory_save(
     """
     if not content.strip():
         raise InputError("content is empty: give the text that is to be remembered.")
-    jobs = ctx.request_context.lifespan_context.app.jobs
-    job = await jobs.save(content, context, source_url, scope)
+    connection = connection_of(ctx.request_context)
+    noted = connection.call(ctx.request_context.request_id)
+    job_id = None if noted is None else noted.job_id
+    job = await connection.app.jobs.save(content, context, source_url, scope, job_id=job_id)
     out = SaveOut(job_id=job.job_id, status=job.status)
     return Answer(out, save_text(out)).result()
 
@@ -43,7 +46,7 @@ async def memory_jobs(
     job_id: Annotated[str | None, Field(description="one job; all recent ones without it")] = None,
 ) -> Annotated[t.CallToolResult, JobsOut]:
     """What became of memory_save: whether a job is done, and which notes it changed."""
-    jobs = ctx.request_context.lifespan_context.app.jobs.list(job_id)
+    jobs = connection_of(ctx.request_context).app.jobs.list(job_id)
     rows = [
         JobOut(
             job_id=job.job_id,

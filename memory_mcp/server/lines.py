@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 import re
 from collections.abc import AsyncIterator
@@ -14,10 +15,11 @@ import mcp_types as t
 LINE_LIMIT = 64 * 1024 * 1024
 """Bytes of one line. A message is rarely a megabyte; the rest is protection."""
 
+_METHOD_LIMIT = 200  # letters of a method's name; the errors of the SDK repeat it
 _LEAD = rb'\s*\{(?:\s*"(?:jsonrpc|method)"\s*:\s*"[^"\\]*"\s*,)*'
 _ID = rb'\s*"id"\s*:\s*(-?\d{1,15}|"[^"\\\x00-\x1f]{1,200}")\s*'
 _FIRST_ID = re.compile(_LEAD + _ID + rb"[,}]")
-_LAST_ID = re.compile(rb"," + _ID + rb"\}?\s*\Z")
+_LAST_ID = re.compile(rb"," + _ID + rb"\}\s*\Z")  # without its end a number may be cut off
 _METHOD = re.compile(rb'"method"\s*:')
 
 
@@ -94,9 +96,11 @@ async def _chunks(source: ByteSource) -> AsyncIterator[bytes]:
 
 
 def parse(line: bytes) -> t.JSONRPCMessage | Bad:
-    """The message in a line. Broken halves of letters (lone surrogates) become U+FFFD."""
+    """The message in a line. Broken halves of letters (lone surrogates) become U+FFFD, and a byte
+    order mark, as some shells put it in front, does not count."""
+    line = line.removeprefix(codecs.BOM_UTF8)
     try:
-        return t.jsonrpc_message_adapter.validate_json(line, by_name=False)
+        return _sized(t.jsonrpc_message_adapter.validate_json(line, by_name=False))
     except ValueError:
         pass
     try:
@@ -108,9 +112,16 @@ def parse(line: bytes) -> t.JSONRPCMessage | Bad:
     except ValueError:
         return Bad("Parse error: the line is not valid JSON", t.PARSE_ERROR, _ids_in(line))
     try:
-        return t.jsonrpc_message_adapter.validate_python(value, by_name=False)
+        return _sized(t.jsonrpc_message_adapter.validate_python(value, by_name=False))
     except ValueError:
         return _no_message(value)
+
+
+def _sized(message: t.JSONRPCMessage) -> t.JSONRPCMessage | Bad:
+    if isinstance(message, t.JSONRPCRequest) and len(message.method) > _METHOD_LIMIT:
+        reason = f"Method not found: its name has more than {_METHOD_LIMIT} letters"
+        return Bad(reason, t.METHOD_NOT_FOUND, (message.id,))
+    return message
 
 
 def cleaned(value: Any) -> Any:
@@ -147,13 +158,16 @@ def _too_long(start: bytes, limit: int) -> Bad:
 
 
 def _no_message(value: Any) -> Bad:
+    reason = "not a JSON-RPC 2.0 message"
     if isinstance(value, list):
-        ids = tuple(item["id"] for item in value if _answerable(item))
-        return Bad(
-            "Invalid request: batches are not supported, send one by one", t.INVALID_REQUEST, ids
-        )
-    ids = (value["id"],) if _answerable(value) else ()
-    return Bad("Invalid request: not a JSON-RPC 2.0 message", t.INVALID_REQUEST, ids)
+        reason = "batches are not supported, send one by one"
+    return Bad(f"Invalid request: {reason}", t.INVALID_REQUEST, _answerable_ids(value))
+
+
+def _answerable_ids(value: Any) -> tuple[str | int, ...]:
+    """The ids of what looks like requests whose sender waits for an answer."""
+    items = value if isinstance(value, list) else [value]
+    return tuple(cleaned(item["id"]) for item in items if _answerable(item))
 
 
 def _answerable(value: Any) -> bool:
@@ -165,7 +179,12 @@ def _answerable(value: Any) -> bool:
 
 
 def _ids_in(line: bytes) -> tuple[str | int, ...]:
-    """The id of a line that is no JSON, where it stands at the top: first or last."""
+    """The ids of a line that is no JSON: those it has with its letters mended, else the one that
+    stands at the top, first or last."""
+    try:
+        return _answerable_ids(json.loads(line.decode("utf-8", "replace"), strict=False))
+    except (ValueError, RecursionError):
+        pass
     if b'"result"' in line[:4096] or b'"error"' in line[:4096]:
         return ()
     found = _FIRST_ID.match(line) or (_LAST_ID.search(line) if _METHOD.search(line) else None)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 import mcp_types as t
+from anyio.abc import TaskGroup
 from mcp.server import MCPServer
 from mcp.server.context import ServerRequestContext
 from mcp.server.session import ServerSession
@@ -19,8 +20,8 @@ from memory_mcp.server.addresses import INDEX, address
 from memory_mcp.server.session import Connection
 
 if TYPE_CHECKING:
-    from memory_mcp.index.index import Index
     from memory_mcp.index.state import IndexEvent
+    from memory_mcp.index.view import IndexView
 
 log = logging.getLogger(__name__)
 
@@ -38,6 +39,30 @@ class Peer:
         self.session = session
         self.subscribed: set[str] = set()
         self.ready = False
+        self._news: dict[str, None] = {}
+        self._listing = False
+        self._telling = False
+
+    def hear(self, addresses: list[str], listing: bool) -> bool:
+        """Something changed; whether it has to be told by a new task."""
+        self._news.update(dict.fromkeys(uri for uri in addresses if uri in self.subscribed))
+        self._listing = self._listing or (listing and self.ready)
+        return bool(self._news or self._listing) and not self._telling
+
+    async def tell(self) -> None:
+        """Send what is new. A client that does not read is waited for here, and what changes
+        meanwhile adds up."""
+        self._telling = True
+        try:
+            while self._news or self._listing:
+                news, listing = self._news, self._listing
+                self._news, self._listing = {}, False
+                for uri in news:
+                    await self.session.send_resource_updated(uri)
+                if listing:
+                    await self.session.send_resource_list_changed()
+        finally:
+            self._telling = False
 
 
 class Notices:
@@ -63,23 +88,23 @@ class Notices:
         )
 
     @asynccontextmanager
-    async def running(self, index: Index) -> AsyncIterator[None]:
+    async def running(self, index: IndexView) -> AsyncIterator[None]:
         """Tell clients of changes while this is open. Opened more than once, one works."""
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(self._run, index)
+            tasks.start_soon(self._run, index, tasks)
             try:
                 yield
             finally:
                 tasks.cancel_scope.cancel()
 
-    async def _run(self, index: Index) -> None:
+    async def _run(self, index: IndexView, tasks: TaskGroup) -> None:
         async with self._turn:
             stop = index.subscribe(self._heard)
             try:
                 while True:
                     await self._news.wait()
                     await anyio.sleep(QUIET_SECONDS)
-                    await self._tell()
+                    await self._tell(tasks)
             finally:
                 stop()
 
@@ -88,7 +113,7 @@ class Notices:
         self._listing = self._listing or event.listing
         self._news.set()
 
-    async def _tell(self) -> None:
+    async def _tell(self, tasks: TaskGroup) -> None:
         changed, listing = self._changed, self._listing
         self._changed, self._listing, self._news = set(), False, anyio.Event()
         addresses = [INDEX, *(address(reference) for reference in sorted(changed))]
@@ -97,14 +122,8 @@ class Notices:
         if listing:
             await self.bus.publish(ResourcesListChanged())
         for peer in list(self._peers):
-            await self._tell_peer(peer, addresses, listing)
-
-    async def _tell_peer(self, peer: Peer, addresses: list[str], listing: bool) -> None:
-        for uri in addresses:
-            if uri in peer.subscribed:
-                await peer.session.send_resource_updated(uri)
-        if listing and peer.ready:
-            await peer.session.send_resource_list_changed()
+            if peer.hear(addresses, listing):
+                tasks.start_soon(peer.tell)
 
     async def _subscribe(self, ctx: Request, params: t.SubscribeRequestParams) -> t.EmptyResult:
         self._peer(ctx).subscribed.add(str(params.uri))

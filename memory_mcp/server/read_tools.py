@@ -3,28 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
-import anyio
 import mcp_types as t
 from pydantic import Field
 
 from memory_mcp.search.hit import SearchRequest, SearchResult
-from memory_mcp.search.read import Reading
+from memory_mcp.search.read import Reader, Reading
 from memory_mcp.server.answers import ANSWER_LIMIT, Answer, as_json, first_fitting
 from memory_mcp.server.calls import Offer, ToolContext
 from memory_mcp.server.convert import get_out, hit_out, row_out
-from memory_mcp.server.session import Connection
+from memory_mcp.server.first_look import first_look
+from memory_mcp.server.session import Connection, connection_of
 from memory_mcp.server.text import get_text, list_text, search_text
 from memory_mcp.server.wire import GetOut, ListOut, SearchOut
 
-if TYPE_CHECKING:
-    from memory_mcp.index.index import Index
-
-WAIT_SECONDS = 1.5
-"""How long the first search of a client waits for the index to know the words of the notes."""
-
-_LOOK_SECONDS = 0.05
 _LONGEST = 40_000
 """Characters of a note's text in one answer, where the caller does not say."""
 
@@ -52,8 +45,8 @@ async def memory_search(
     earlier decisions or anything that may have been said before, and before you write a note.
     Hits show the passages that answer; memory_get shows a whole note.
     """
-    connection = _connection(ctx)
-    await _first_words(connection, ctx)
+    connection = connection_of(ctx.request_context)
+    await first_look(ctx)
     result = await connection.app.searcher.search(
         SearchRequest(
             query=query,
@@ -64,7 +57,12 @@ async def memory_search(
             tag=tag,
         )
     )
-    return first_fitting(_search_answers(result)).result()
+    return search_answer(result).result()
+
+
+def search_answer(result: SearchResult) -> Answer:
+    """The answer of a search, shortened until it fits."""
+    return first_fitting(_search_answers(result))
 
 
 def search_out(result: SearchResult) -> SearchOut:
@@ -114,7 +112,8 @@ async def memory_get(
 
     Read a note before you edit it. A long one comes in parts: go on with offset=next_offset.
     """
-    connection = _connection(ctx)
+    await first_look(ctx)
+    connection = connection_of(ctx.request_context)
     answer, reading = await read_note(
         connection, reference, heading, offset or 0, min(max_chars or _LONGEST, _LONGEST)
     )
@@ -163,11 +162,24 @@ async def memory_list(
 
     To find something, memory_search is better; this shows what there is.
     """
-    reader = _connection(ctx).app.reader
+    await first_look(ctx)
+    reader = connection_of(ctx.request_context).app.reader
     names = _names(source) or ("memory",)
+    return list_answer(reader, names, tag, path_prefix, limit, cursor).result()
+
+
+def list_answer(
+    reader: Reader,
+    source: tuple[str, ...],
+    tag: str | None,
+    path_prefix: str | None,
+    limit: int,
+    cursor: str | None,
+) -> Answer:
+    """A page of notes, with fewer of them where the page would be too long."""
     while True:
         listing = reader.list(
-            source=names, tag=tag, path_prefix=path_prefix, limit=limit, cursor=cursor
+            source=source, tag=tag, path_prefix=path_prefix, limit=limit, cursor=cursor
         )
         out = ListOut(
             notes=[row_out(row) for row in listing.rows],
@@ -177,7 +189,7 @@ async def memory_list(
         answer = Answer(out, list_text(out))
         longest = max(len(answer.text), len(as_json(out)))
         if longest <= ANSWER_LIMIT or limit == 1:
-            return answer.result()
+            return answer
         limit = max(1, len(out.notes) * ANSWER_LIMIT // longest * 9 // 10)
 
 
@@ -185,36 +197,8 @@ def _names(source: Sources | None) -> tuple[str, ...]:
     return (source,) if isinstance(source, str) else tuple(source or ())
 
 
-async def _first_words(connection: Connection, ctx: ToolContext) -> None:
-    """Once for each client: wait a moment while the index gets to know the words."""
-    session, index = connection.session, connection.app.index
-    if session.waited:
-        return
-    session.waited = True
-    most = told = 0
-    with anyio.move_on_after(WAIT_SECONDS):
-        while (unread := _unread(index)) > 0:
-            most = max(most, unread)
-            if most - unread >= told:
-                await ctx.report_progress(most - unread, most, "reading notes")
-                told = most - unread + 1
-            await anyio.sleep(_LOOK_SECONDS)
-
-
-def _unread(index: Index) -> int:
-    """How many files wait to be found by words; those that lack only vectors do not count."""
-    state = index.state()
-    if not state.pending:
-        return 0
-    return state.pending - sum(not entry.embedded for entry in index.entries())
-
-
 OFFERS = (
     Offer(memory_search, "Search memory"),
     Offer(memory_get, "Read a note"),
     Offer(memory_list, "List notes"),
 )
-
-
-def _connection(ctx: ToolContext) -> Connection:
-    return ctx.request_context.lifespan_context

@@ -19,7 +19,7 @@ from memory_mcp.server.addresses import INDEX, TEMPLATE, address, reference_in
 from memory_mcp.server.framing import one_line
 from memory_mcp.server.overview import listed_cards, overview
 from memory_mcp.server.read_tools import read_note, remember
-from memory_mcp.server.session import Connection
+from memory_mcp.server.session import Connection, connection_of
 
 Request = ServerRequestContext[Connection, Any]
 
@@ -43,7 +43,7 @@ def register(server: MCPServer[Connection]) -> None:
 
 
 async def _list(ctx: Request, params: t.PaginatedRequestParams) -> t.ListResourcesResult:
-    cards = listed_cards(ctx.lifespan_context)
+    cards = listed_cards(connection_of(ctx))
     after = _after(params.cursor)
     start = 0 if after is None else bisect.bisect_right(cards, after, key=_reference)
     page = cards[start : start + PAGE]
@@ -74,15 +74,15 @@ async def _templates(
 async def _read(ctx: Request, params: t.ReadResourceRequestParams) -> t.ReadResourceResult:
     uri = str(params.uri)
     if uri == INDEX:
-        return _contents(uri, overview(ctx.lifespan_context))
+        return _contents(uri, overview(connection_of(ctx)))
     reference = reference_in(uri)
     if reference is None:
         raise _not_found(ctx, uri, f"There is no resource {one_line(uri)}; see resources/list.")
     try:
-        answer, reading = await read_note(ctx.lifespan_context, reference, None, 0, _LONGEST)
+        answer, reading = await read_note(connection_of(ctx), reference, None, 0, _LONGEST)
     except MemoryMcpError as error:
         raise _not_found(ctx, uri, str(error)) from error
-    remember(ctx.lifespan_context, reading, None, 0)
+    remember(connection_of(ctx), reading, None, 0)
     return _contents(uri, answer.text)
 
 
@@ -91,7 +91,7 @@ async def _complete(ctx: Request, params: t.CompleteRequestParams) -> t.Complete
     if not is_note or params.argument.name != "reference":
         return t.CompleteResult(completion=t.Completion(values=[], total=0, has_more=False))
     typed = params.argument.value.casefold()
-    every = [entry.card.reference for entry in ctx.lifespan_context.app.index.entries()]
+    every = [entry.card.reference for entry in connection_of(ctx).app.index.entries()]
     fitting = [reference for reference in every if typed in reference.casefold()]
     fitting.sort(key=lambda reference: (not reference.casefold().startswith(typed), reference))
     return t.CompleteResult(

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import anyio
+
+from memory_mcp.server.ledger import Call, Ledger, Seen, key_of
 
 if TYPE_CHECKING:
+    from mcp.server.context import ServerRequestContext
+
     from memory_mcp.app import App
     from memory_mcp.core.config import Config, ToolSet
 
@@ -24,21 +32,15 @@ class Options:
         return cls(config.agent, config.writing.read_only, config.tools)
 
 
-@dataclass(slots=True)
-class _Seen:
-    revision: str
-    upto: int
-    """How far the text was seen without a gap, in characters."""
-    complete: bool
-
-
-@dataclass(slots=True)
 class Session:
-    """What this connection has read: reference → revision, and whether it saw the whole note."""
+    """What this connection has read: reference → revision, and whether it saw the whole note.
 
-    waited: bool = False
-    """Whether a search of this connection has already waited for the first words."""
-    _seen: dict[str, _Seen] = field(default_factory=dict)
+    With a ledger it outlives the engine.
+    """
+
+    def __init__(self, ledger: Ledger | None = None) -> None:
+        self._seen: dict[str, Seen] = dict(ledger.seen) if ledger is not None else {}
+        self._ledger = ledger
 
     def read(
         self,
@@ -55,12 +57,13 @@ class Session:
         reached the end.
         """
         seen = self._seen.get(reference)
-        if seen is None or seen.revision != revision:
-            seen = self._seen[reference] = _Seen(revision, 0, False)
-        if start is not None and start <= seen.upto:
-            seen.upto = max(seen.upto, end if end is not None else start)
-            seen.complete = seen.complete or end is None
-        seen.complete = seen.complete or complete
+        upto, whole = 0, complete
+        if seen is not None and seen.revision == revision:
+            upto, whole = seen.upto, complete or seen.complete
+        if start is not None and start <= upto:
+            upto = max(upto, end if end is not None else start)
+            whole = whole or end is None
+        self._keep(reference, Seen(revision, upto, whole))
 
     def wrote(
         self, reference: str, revision: str, *, whole: bool, replaced: str | None = None
@@ -72,11 +75,20 @@ class Session:
         """
         seen = self._seen.get(reference)
         known = seen is not None and seen.complete and replaced in (None, seen.revision)
-        self._seen[reference] = _Seen(revision, 0, whole or known)
+        self._keep(reference, Seen(revision, 0, whole or known))
 
     def forget(self, reference: str) -> None:
         """The note is gone."""
         self._seen.pop(reference, None)
+        if self._ledger is not None:
+            self._ledger.forgot(reference)
+
+    def _keep(self, reference: str, seen: Seen) -> None:
+        if self._seen.get(reference) == seen:
+            return
+        self._seen[reference] = seen
+        if self._ledger is not None:
+            self._ledger.saw(reference, seen)
 
     def revision(self, reference: str) -> str | None:
         """The revision that was read last, None if it never was."""
@@ -89,18 +101,40 @@ class Session:
         return seen is not None and not seen.complete
 
 
+@dataclass(slots=True)
+class Patience:
+    """Until when a client waits for the notes to be known (event loop's clock); None: it has not
+    called yet."""
+
+    until: float | None = None
+
+
 class Connection:
     """One client: the memory it talks to, what it may do, what it has read.
 
     The memory may come later than the client: `open` brings it.
     """
 
-    __slots__ = ("_app", "options", "session")
+    __slots__ = ("_app", "_repeated", "_turns", "ledger", "options", "patience", "session")
 
-    def __init__(self, app: App | None, options: Options, session: Session | None = None) -> None:
+    def __init__(
+        self,
+        app: App | None,
+        options: Options,
+        session: Session | None = None,
+        patience: Patience | None = None,
+        ledger: Ledger | None = None,
+        repeated: Iterable[str] = (),
+    ) -> None:
+        """`ledger` keeps what outlives an engine; `repeated` are the keys in it of requests that
+        come for the second time."""
         self._app = app
         self.options = options
-        self.session = session or Session()
+        self.ledger = ledger
+        self._repeated = set(repeated)
+        self._turns: dict[str, anyio.Lock] = {}
+        self.session = session or Session(ledger)
+        self.patience = patience or Patience()
 
     @classmethod
     def of(cls, app: App) -> Connection:
@@ -114,6 +148,40 @@ class Connection:
             raise RuntimeError("the memory is not open yet")
         return self._app
 
+    def repeats(self, request_id: str | int | None) -> bool:
+        """Whether this request comes for the second time. A later one of its id does not."""
+        if request_id is None or (key := key_of(request_id)) not in self._repeated:
+            return False
+        self._repeated.remove(key)
+        return True
+
+    def call(self, request_id: str | int | None) -> Call | None:
+        """What the ledger has of a request that is under way; None without a ledger."""
+        if self.ledger is None or request_id is None:
+            return None
+        return self.ledger.call(key_of(request_id))
+
     def open(self, app: App) -> None:
         """The memory is there now."""
         self._app = app
+
+    @asynccontextmanager
+    async def turn(self, reference: str) -> AsyncIterator[None]:
+        """The time in which this client changes a note; its changes of others do not wait."""
+        lock = self._turns.setdefault(reference, anyio.Lock())
+        try:
+            async with lock:
+                yield
+        finally:
+            if not lock.locked():
+                self._turns.pop(reference, None)
+
+    def behind(self, request: ServerRequestContext[Connection, Any]) -> Connection:
+        """The client that sent a request: this one. Where a transport has one state for many
+        clients, that state finds each its own."""
+        return self
+
+
+def connection_of(request: ServerRequestContext[Connection, Any]) -> Connection:
+    """The client that sent a request."""
+    return request.lifespan_context.behind(request)

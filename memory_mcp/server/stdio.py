@@ -138,12 +138,13 @@ def watchdog() -> None:
 
 
 async def _end_on_signal(inlet: Inlet) -> None:
-    import anyio
+    from memory_mcp.server.signals import heed
 
-    with anyio.open_signal_receiver(*_signals()) as received:
-        async for _ in received:
-            watchdog()
-            inlet.close()
+    def end() -> None:
+        watchdog()
+        inlet.close()
+
+    await heed(end)
 
 
 def _signals() -> tuple[signal.Signals, ...]:

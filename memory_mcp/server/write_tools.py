@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from typing import Annotated, Any
@@ -12,24 +13,15 @@ from pydantic import Field
 from memory_mcp.core.edit import EditRequest
 from memory_mcp.core.errors import ConflictError, MemoryMcpError, NotFoundError
 from memory_mcp.core.reference import join
+from memory_mcp.curate.edit import Writer
 from memory_mcp.curate.place import place_of
-from memory_mcp.server.answers import Answer
+from memory_mcp.curate.step import Step
+from memory_mcp.server.answered import deleted, edited, linked, wrote
 from memory_mcp.server.calls import Offer, ToolContext
-from memory_mcp.server.convert import fitting, shorts
-from memory_mcp.server.session import Connection
-from memory_mcp.server.text import delete_text, edit_text, link_text, write_text
-from memory_mcp.server.wire import (
-    DeleteOut,
-    EditOut,
-    LinkedOut,
-    RelationOut,
-    Scope,
-    SimilarOut,
-    WriteOut,
-)
-
-_LINKS = 30_000
-"""Characters of the links in an answer, as JSON; a header with more has hundreds."""
+from memory_mcp.server.first_look import first_look
+from memory_mcp.server.ledger import Intention, key_of, time_text
+from memory_mcp.server.session import Connection, connection_of
+from memory_mcp.server.wire import DeleteOut, EditOut, LinkedOut, Scope, WriteOut
 
 Slug = Annotated[
     str,
@@ -62,21 +54,13 @@ async def memory_write(
     Creates the note, or replaces the whole of it (the older text can be restored). Search first:
     where a note on the subject exists, change that one with memory_edit.
     """
-    connection = _connection(ctx)
+    connection = connection_of(ctx.request_context)
     async with _read_before(connection, _inbox(slug), if_revision) as expected:
-        done = await connection.app.writer.write(
+        done = await _writer(ctx, "memory_write", whole=True).write(
             slug, content, frontmatter, expected=expected, scope=scope
         )
     connection.session.wrote(done.reference, done.revision, whole=True)
-    out = WriteOut(
-        reference=done.reference,
-        revision=done.revision,
-        created=done.created,
-        replaced_revision=done.replaced_revision,
-        similar=[SimilarOut(reference=item.reference, score=item.score) for item in done.similar],
-        warnings=shorts(done.warnings),
-    )
-    return Answer(out, write_text(out)).result()
+    return wrote(done)
 
 
 async def memory_edit(
@@ -107,7 +91,7 @@ async def memory_edit(
     Prefer it to memory_write for a note that exists. Read the note first (memory_get): an edit
     of a note that changed since is refused and shows what changed.
     """
-    connection = _connection(ctx)
+    connection = connection_of(ctx.request_context)
     session, reference = connection.session, _inbox(slug)
     request = EditRequest(
         content=content,
@@ -117,35 +101,29 @@ async def memory_edit(
         heading=heading,
         frontmatter=frontmatter,
     )
+    whole = content is not None and heading is None
     async with _read_before(connection, reference, if_revision) as expected:
-        done = await connection.app.writer.edit(
+        done = await _writer(ctx, "memory_edit", whole=whole).edit(
             slug, request, expected=expected, partial=session.partial(reference)
         )
     session.wrote(
         done.reference,
         done.revision,
-        whole=content is not None and heading is None,
+        whole=whole,
         replaced=done.replaced_revision or done.revision,
     )
-    out = EditOut(
-        reference=done.reference,
-        revision=done.revision,
-        replaced_revision=done.replaced_revision,
-        warnings=shorts(done.warnings),
-    )
-    return Answer(out, edit_text(out)).result()
+    return edited(done)
 
 
 async def memory_delete(
     ctx: ToolContext, slug: Slug, if_revision: Revision = None
 ) -> Annotated[t.CallToolResult, DeleteOut]:
     """Delete an inbox note that is wrong or no longer needed. It can be restored."""
-    connection = _connection(ctx)
+    connection = connection_of(ctx.request_context)
     async with _read_before(connection, _inbox(slug), if_revision) as expected:
-        done = await connection.app.writer.delete(slug, expected)
+        done = await _writer(ctx, "memory_delete").delete(slug, expected)
     connection.session.forget(done.reference)
-    out = DeleteOut(reference=done.reference, deleted=done.deleted, revision=done.revision)
-    return Answer(out, delete_text(out)).result()
+    return deleted(done)
 
 
 async def memory_link(
@@ -157,16 +135,14 @@ async def memory_link(
     ] = "related",
 ) -> Annotated[t.CallToolResult, LinkedOut]:
     """Link an inbox note to another note, with the kind of relation. Twice is once."""
-    connection = _connection(ctx)
+    await first_look(ctx)
+    connection = connection_of(ctx.request_context)
     app = connection.app
     origin, path = place_of(app.index, app.writer.inbox, source)
     async with _read_before(connection, join(origin.name, path), None) as expected:
-        done = await app.writer.link(source, target, relation, expected=expected)
+        done = await _writer(ctx, "memory_link").link(source, target, relation, expected=expected)
     connection.session.wrote(done.reference, done.revision, whole=False)
-    links = [RelationOut(to=link.target, relation=link.relation) for link in done.links]
-    latest = fitting(links[::-1], _LINKS)[::-1]
-    out = LinkedOut(reference=done.reference, revision=done.revision, links=latest)
-    return Answer(out, link_text(out, len(links))).result()
+    return linked(done)
 
 
 OFFERS = (
@@ -177,8 +153,36 @@ OFFERS = (
 )
 
 
-def _connection(ctx: ToolContext) -> Connection:
-    return ctx.request_context.lifespan_context
+def _writer(ctx: ToolContext, tool: str, *, whole: bool = False) -> Writer:
+    """The writer. Where a repeat of the call may come it first notes what it is about to do, and
+    whether the `whole` text comes from the caller."""
+    request = ctx.request_context
+    connection = connection_of(request)
+    writer, ledger = connection.app.writer, connection.ledger
+    if ledger is None or request.request_id is None:
+        return writer
+    key = key_of(request.request_id)
+
+    newest = connection.app.history.newest
+
+    def intend(step: Step) -> None:
+        kept = newest(step.reference)
+        intention = Intention(
+            tool=tool,
+            reference=step.reference,
+            before=_digest(step.before),
+            after=_digest(step.after),
+            kept=None if kept is None else time_text(kept),
+            whole=whole,
+            warnings=step.warnings,
+        )
+        ledger.intend(key, intention)
+
+    return writer.noting(intend)
+
+
+def _digest(data: bytes | None) -> str | None:
+    return None if data is None else hashlib.sha256(data).hexdigest()
 
 
 @asynccontextmanager
@@ -187,11 +191,13 @@ async def _read_before(
 ) -> AsyncIterator[str | None]:
     """The revision that the caller knows: the one it gave, else the one it read last.
 
+    Changes of a note by one client take turns, so that it is not in conflict with its own.
     Where that note is gone the reading is forgotten after the conflict: there is nothing to read
     again, and the next call may create it anew.
     """
     try:
-        yield given or connection.session.revision(reference)
+        async with connection.turn(reference):
+            yield given or connection.session.revision(reference)
     except ConflictError:
         with suppress(MemoryMcpError):
             await _forget_if_gone(connection, reference)

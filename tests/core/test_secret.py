@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from memory_mcp.core.secret import new_suspicions, suspicions
+from memory_mcp.core.secret import Suspicion, merged, suspicions
 
 KEY = "sk-demo-" + "Ab3" * 8
 
@@ -14,13 +16,23 @@ KEY = "sk-demo-" + "Ab3" * 8
     [
         f"The api_key is {KEY} here.",
         "-----BEGIN RSA PRIVATE KEY-----\nMIIB\n-----END RSA PRIVATE KEY-----",
+        "-----BEGIN PGP PRIVATE KEY BLOCK-----\nlQ\n-----END PGP PRIVATE KEY BLOCK-----",
         "AKIA" + "A1B2C3D4E5F6G7H8",
-        "ghp_" + "a1B2c3D4e5" * 4,
         "password: hunter2hunter2",
         'PASSWORD="tr0ub4dor&3x"',
+        "DB_PASSWORD = 'Falke+blau77'",
         "Das Passwort lautet Kn0blauch77",
+        "WLAN-Kennwort ist Quarz-Kran7312.",
+        "路由器的密码是Kran7312x，别忘了。",
+        "パスワード：Kran7312x",
+        "Le mot de passe est Kran7312x",
+        "contraseña: Kran7312x",
         "postgres://admin:s3cret99@db.example.org/x",
+        "redis://:s3cret99@cache:6379/0",
         "token = 9f8e7d6c5b4a39281706",
+        "export WEATHER_API_KEY=9f8e7d6c5b4a39281706",
+        "Authorization: Bearer 9f8e7d6c5b4a39281706",
+        "curl -s -u admin:s3cret99 https://api.example.org",
     ],
 )
 def test_a_key_or_password_is_noticed_and_never_repeated(text: str) -> None:
@@ -42,6 +54,12 @@ def test_a_key_or_password_is_noticed_and_never_repeated(text: str) -> None:
         "token: your-token-123",
         "The key is under the mat, flat 12b.",
         "https://example.org/a:b@c",
+        "postgres://app:${PGPASSWORD}@db/main",
+        "postgres://user:password@localhost/db",
+        "The monkey: banana5banana5",
+        "tokenizer: cl100k_base",
+        "密码：见蓝色文件夹。",
+        "grep -u root:file1234 names",
         "sk-learn-contrib-projects-are-fine",
     ],
 )
@@ -53,6 +71,26 @@ def test_the_line_is_told() -> None:
     assert str(suspicions(f"one\ntwo {KEY}")[0]) == "an API key (line 2)"
 
 
-def test_only_what_a_change_brings_in_counts() -> None:
-    assert new_suspicions(f"old {KEY}", f"new {KEY}") == ()
-    assert len(new_suspicions("old", f"new {KEY}")) == 1
+def test_of_two_rules_that_see_one_value_the_first_counts() -> None:
+    first = (Suspicion("a token", 2, "abcdef123456"),)
+    then = (Suspicion("other", 2, "xx-abcdef123456"), Suspicion("third", 1, "zzz"))
+    assert [item.kind for item in merged(first, then)] == ["third", "a token"]
+
+
+def test_a_suspicion_is_never_printed_with_its_value() -> None:
+    found = suspicions(f"one\ntwo {KEY}")[0]
+    assert KEY not in f"{found} {found!r}"
+
+
+@pytest.mark.parametrize(
+    "piece", ["password=", "密码：", "sk-", "sk-a", "a://b:", "curl -u ", "Bearer ", "token is "]
+)
+def test_a_text_made_to_be_slow_is_not(piece: str) -> None:
+    assert suspicions(piece * (500_000 // len(piece))) == ()
+
+
+@given(st.text(max_size=300))
+def test_any_text_is_taken(text: str) -> None:
+    for found in suspicions(text):
+        assert found.value in text
+        assert 1 <= found.line <= text.count("\n") + 1

@@ -6,6 +6,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
 from memory_mcp.core.errors import StorageError
 from memory_mcp.curate import journal as journal_module
@@ -135,3 +136,50 @@ def test_a_disk_that_refuses_is_told_as_such(tmp_path: Path) -> None:
     (tmp_path / "jobs").write_text("a file", encoding="utf-8")
     with pytest.raises(StorageError, match="jobs"):
         queue(Journal(tmp_path / "jobs"), "a")
+
+
+def test_a_job_that_is_noted_again_stays_as_it_is(tmp_path: Path) -> None:
+    first, second = Journal(tmp_path), Journal(tmp_path)
+    first.add("a", kind="save", agent="rook", created="2026-01-01", request={"content": "x"})
+    first.append("a", status="done", outcome="Filed.")
+    again = second.add("a", kind="save", agent="jay", created="2027-01-01", request={})
+    assert (again.agent, again.job.status, again.job.created) == ("rook", "done", "2026-01-01")
+
+
+def test_a_job_keeps_its_agent_through_changes_and_compaction(tmp_path: Path) -> None:
+    journal = Journal(tmp_path)
+    for number in range(3):
+        journal.add(
+            str(number), kind="save", agent="jay", created="-", request={"c": "x" * 500_000}
+        )
+        journal.append(str(number), status="running")
+    journal.compact()
+    assert {record.agent for record in Journal(tmp_path).records()} == {"jay"}
+
+
+def test_many_jobs_of_one_agent_push_no_other_agents_jobs_out(tmp_path: Path) -> None:
+    journal = Journal(tmp_path)
+    journal.add("first", kind="save", agent="jay", created="-", request={"c": "x" * 1_100_000})
+    journal.append("first", status="done")
+    lines = (
+        f'{{"job_id":"r{number}","kind":"save","agent":"rook","created":"-","request":{{}},'
+        '"status":"done"}\n'
+        for number in range(KEEP + 5)
+    )
+    with (tmp_path / "journal.jsonl").open("a", encoding="utf-8") as file:
+        file.writelines(lines)
+    journal.compact()
+    kept = [record.job.job_id for record in Journal(tmp_path).records()]
+    assert kept[0] == "first"
+    assert len(kept) == KEEP + 1
+    assert "r0" not in kept
+
+
+def test_who_is_worked_for_is_not_left(tmp_path: Path) -> None:
+    journal = Journal(tmp_path)
+    for agent in ("jay", "Jay", "rook"):
+        journal.add(f"job-{agent}", kind="save", agent=agent, created="-", request={})
+    journal.append("job-rook", status="done")
+    with FileLock(journal.lock_path("jay")):
+        assert Journal(tmp_path).agents_left() == {"Jay"}
+    assert journal.agents_left() == {"jay", "Jay"}

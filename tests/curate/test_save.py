@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import anyio
@@ -275,3 +276,34 @@ async def test_in_read_only_mode_queued_jobs_wait(tmp_path: Path) -> None:
     async with world(tmp_path, read_only=True) as there:
         await there.jobs.run()
         assert there.jobs.list(job.job_id)[0].status == "queued"
+
+
+async def test_a_request_that_comes_again_gets_its_job_and_files_nothing_twice(
+    tmp_path: Path,
+) -> None:
+    async with world(tmp_path) as there:
+        there.tasks.start_soon(there.jobs.run)
+        first = await there.jobs.save("The well is dry.", job_id="save-r_1")
+        assert (first.job_id, first.status) == ("save-r_1", "queued")
+        (done,) = await finished(there, first.job_id)
+        again = await there.jobs.save("The well is dry.", job_id="save-r_1")
+        assert again == done
+        assert there.jobs.list() == (done,)
+        assert there.jobs.waiting == 0
+
+
+@pytest.mark.parametrize("job_id", ["", "a b", "../a", "a\n", "x" * 101])
+async def test_an_id_that_is_none_is_refused_before_anything_is_noted(
+    tmp_path: Path, job_id: str
+) -> None:
+    async with world(tmp_path) as there:
+        with pytest.raises(InputError, match="job id"):
+            await there.jobs.save("The well is dry.", job_id=job_id)
+        assert there.jobs.list() == ()
+
+
+async def test_one_request_sent_many_times_at_once_is_one_job(tmp_path: Path) -> None:
+    async with world(tmp_path) as there, anyio.create_task_group() as tasks:
+        for _ in range(10):
+            tasks.start_soon(partial(there.jobs.save, "The well is dry.", job_id="save-1"))
+    assert [job.job_id for job in there.jobs.list()] == ["save-1"]

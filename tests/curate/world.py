@@ -15,6 +15,7 @@ from memory_mcp.curate.edit import Writer
 from memory_mcp.curate.journal import Journal
 from memory_mcp.curate.save import Jobs
 from memory_mcp.index.index import Index
+from memory_mcp.index.view import IndexView
 from memory_mcp.notes.history import History
 from memory_mcp.notes.sources import open_sources
 from memory_mcp.search.search import Searcher
@@ -63,9 +64,10 @@ async def world(
     sources = open_sources(config)
     history, clock = History(home / ".history"), FixedClock()
     index = Index(config, sources, HashEmbedder)
-    searcher = Searcher(index, config.search)
-    writer = Writer(sources, index, history, clock, searcher, config.writing)
-    jobs = Jobs(Journal(home / ".state" / "jobs"), writer, index, clock)
+    view = IndexView(index, sources)
+    searcher = Searcher(view, config.search)
+    writer = Writer(sources, view, history, clock, searcher, config.writing)
+    jobs = Jobs(Journal(home / ".state" / "jobs"), writer, view, clock, config.agent)
     async with anyio.create_task_group() as tasks:
         made = World(home, clock, history, index, searcher, writer, jobs, tasks)
         for reference, text in (notes or {}).items():

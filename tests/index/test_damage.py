@@ -129,7 +129,7 @@ async def test_an_empty_folder_in_the_place_of_a_database_is_put_aside(tmp_path:
 
 def test_a_write_that_was_cut_off_is_rolled_back_by_who_looks(tmp_path: Path) -> None:
     world = World(tmp_path)
-    Catalog(world.home / ".index").prune(["none"])
+    Catalog(world.home / ".index").prune(lambda source_id: False)
     file = world.home / ".index" / "catalog.sqlite3"
     code = (
         "import os, sqlite3, sys\n"

@@ -193,10 +193,10 @@ async def test_listeners_hear_what_changed_and_whether_the_list_did(tmp_path: Pa
         end = index.subscribe(heard.append)
         world.write("memory/a", "# A\n\nOne.\n\nThree.")
         await index.refresh(world.source("memory"), "a")
-        assert heard == [IndexEvent(frozenset(("memory/a",)), listing=False)]
+        assert heard == [IndexEvent(frozenset(("memory/a",)), False, "memory:default")]
         world.write("memory/b", "New.")
         await index.refresh(world.source("memory"), "b")
-        assert heard[-1] == IndexEvent(frozenset(("memory/b",)), listing=True)
+        assert heard[-1] == IndexEvent(frozenset(("memory/b",)), True, "memory:default")
         end()
         (world.memory / "b.md").unlink()
         await index.refresh(world.source("memory"), "b")

@@ -11,9 +11,10 @@ import pytest
 from memory_mcp.core.config import VectorSettings
 from memory_mcp.core.errors import StorageError
 from memory_mcp.index.dense import DenseStore
+from tests.fakes import HashEmbedder
 from tests.index.qdrant_double import KEY, QdrantDouble, qdrant
 from tests.index.test_dense import units
-from tests.index.world import World, found, near, until_settled
+from tests.index.world import SECONDS, World, found, near, until_settled
 
 
 @pytest.fixture
@@ -84,3 +85,23 @@ async def test_a_home_on_a_server_is_complete_after_a_restart_and_keeps_no_stray
         sum(server.client.count(c.name).count for c in server.client.get_collections().collections)
         == 4
     )
+
+
+@pytest.mark.anyio
+async def test_an_inbox_that_joins_late_finds_its_vectors_on_the_server(
+    tmp_path: Path, server: QdrantDouble
+) -> None:
+    world = World(tmp_path, vectors={"url": server.url, "api_key": KEY})
+    world.write("memory/stays", "Stone lies by the gate.")
+    world.write("memory/goes", "Water runs to the mill.")
+    async with world.running() as index:
+        assert index.state().vectors == 2
+    (world.memory / "goes.md").unlink()
+    world.sources, inbox = world.sources[1:], world.sources[0]
+    again = world.hash = HashEmbedder()
+    async with world.running() as index:
+        index.add(inbox)
+        assert await index.settled(SECONDS)
+        assert index.state().vectors == 1
+        assert await near(index, "Stone lies by the gate") == ["memory/stays"]
+    assert again.calls == []

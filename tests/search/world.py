@@ -13,6 +13,7 @@ from memory_mcp.core.config import SearchSettings
 from memory_mcp.core.ports import Embedder
 from memory_mcp.index.embedder import BundledEmbedder
 from memory_mcp.index.index import Index
+from memory_mcp.index.view import IndexView
 from memory_mcp.search.hit import Hit, SearchRequest
 from memory_mcp.search.read import Reader
 from memory_mcp.search.search import Searcher
@@ -62,6 +63,6 @@ async def searching(
         yield Asked(
             world,
             index,
-            Searcher(index, settings or SearchSettings()),
-            Reader(index, world.sources, world.config.chunking),
+            Searcher(IndexView(index, world.sources), settings or SearchSettings()),
+            Reader(IndexView(index, world.sources), world.sources, world.config.chunking),
         )

@@ -43,6 +43,10 @@ def test_an_empty_new_text_deletes_and_is_not_left_out() -> None:
 def test_the_word_null_can_be_written_where_a_text_is_replaced() -> None:
     given = prepared("memory_edit", slug="a", old_text="none", new_text="null")
     assert given["new_text"] == "null"
+    given = prepared("memory_edit", slug="a", old_text="null", new_text="none")
+    assert given == {"slug": "a", "old_text": "null", "new_text": "none"}
+    given = prepared("memory_edit", slug="a", old_text="null", new_text="null", append="b")
+    assert given == {"slug": "a", "append": "b"}
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,138 @@
+"""What one agent sees of an index: its own inbox and what all share, and nothing else.
+
+Two inboxes may hold a note of the same name, and each is `memory/<name>` to its agent. A view
+knows some sources only, so that no caller can ask about another agent's, by whatever name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+
+from memory_mcp.core.note import Link
+from memory_mcp.core.ports import Vectors
+from memory_mcp.index.index import Index
+from memory_mcp.index.labels import NoteKey
+from memory_mcp.index.names import Backlink, Names
+from memory_mcp.index.state import IndexEvent, IndexState
+from memory_mcp.index.table import Entry
+from memory_mcp.index.wordview import WordView
+from memory_mcp.notes.sources import Source
+
+
+class NamesView:
+    """The names of the notes of some sources: links lead only there, and come only from there."""
+
+    def __init__(self, names: Names, source_ids: Sequence[str]) -> None:
+        self._names = names
+        self._ids = tuple(source_ids)
+
+    def reference(self, source_id: str, path: str) -> str:
+        """`<source>/<path>`, the canonical reference."""
+        return self._names.reference(source_id, path)
+
+    def resolve(self, text: str, source_ids: Collection[str] | None = None) -> tuple[Source, str]:
+        """The note that a reference names, as (source, path); see `Names.resolve`."""
+        return self._names.resolve(text, self._some(source_ids))
+
+    def target(self, source_id: str, path: str, link: Link) -> NoteKey | None:
+        """The note that a link in a note leads to; see `Names.target`."""
+        if source_id not in self._ids:
+            return None
+        return self._names.target(source_id, path, link, self._ids)
+
+    def backlinks(
+        self, source_id: str, path: str, source_ids: Collection[str] | None = None
+    ) -> tuple[Backlink, ...]:
+        """Every link that leads to a note; see `Names.backlinks`."""
+        if source_id not in self._ids:
+            return ()
+        found = self._names.backlinks(source_id, path, self._ids)
+        return tuple(b for b in found if source_ids is None or b.source_id in source_ids)
+
+    def superseded_by(self, source_id: str, path: str) -> str | None:
+        """Reference of the note that supersedes this one; see `Names.superseded_by`."""
+        if source_id not in self._ids:
+            return None
+        return self._names.superseded_by(source_id, path, self._ids)
+
+    def _some(self, source_ids: Collection[str] | None) -> list[str]:
+        return [sid for sid in self._ids if source_ids is None or sid in source_ids]
+
+
+class IndexView:
+    """An `Index` of which some sources can be seen. Nothing is copied."""
+
+    def __init__(self, index: Index, sources: Sequence[Source]) -> None:
+        """The sources must be those of the index; their order is that of every answer."""
+        self.sources = tuple(sources)
+        self._index = index
+        self._ids = tuple(source.id for source in self.sources)
+        self.names = NamesView(index.names, self._ids)
+        """Resolves references and links; knows back links."""
+
+    def _some(self, source_ids: Collection[str] | None) -> tuple[str, ...]:
+        return tuple(sid for sid in self._ids if source_ids is None or sid in source_ids)
+
+    def entries(self, source_ids: Collection[str] | None = None) -> Iterator[Entry]:
+        """Live notes, of these sources or of all that can be seen."""
+        return self._index.entries(self._some(source_ids))
+
+    def entry(self, source_id: str, path: str) -> Entry | None:
+        """One live note."""
+        return self._index.entry(source_id, path) if source_id in self._ids else None
+
+    def at(self, point: int) -> tuple[Entry, int] | None:
+        """The note and the place in its passages that a point stands for, while it is live."""
+        found = self._index.at(point)
+        return found if found is not None and found[0].source.id in self._ids else None
+
+    def words(self, source_ids: Collection[str]) -> WordView:
+        """The words of some sources as one collection."""
+        return self._index.words(self._some(source_ids))
+
+    async def query_vector(self, text: str) -> Vectors | None:
+        """The unit vector of a question; see `Index.query_vector`."""
+        return await self._index.query_vector(text)
+
+    async def nearest(
+        self, source_ids: Collection[str], vector: Vectors, limit: int
+    ) -> list[tuple[int, float]]:
+        """(point, cosine) of the nearest live passages, best first; see `Index.nearest`."""
+        return await self._index.nearest(self._some(source_ids), vector, limit)
+
+    async def cosine(self, vector: Vectors, points: Collection[int]) -> dict[int, float]:
+        """Exact cosine of those of the points that are live, seen, and have a vector."""
+        return await self._index.cosine(vector, points, self._ids)
+
+    async def refresh(self, source: Source, path: str) -> None:
+        """Take one note over now, so that the next search finds it; see `Index.refresh`."""
+        await self._index.refresh(source, path)
+
+    async def sweep(self, source: Source | None = None) -> None:
+        """Compare a source (or all that can be seen) with the disk by stamps now."""
+        for one in self.sources if source is None else (source,):
+            await self._index.sweep(one)
+
+    async def settled(self, seconds: float | None = None) -> bool:
+        """Wait until all that is known to have changed can be found; see `Index.settled`."""
+        return await self._index.settled(seconds)
+
+    async def rebuild(
+        self, progress: Callable[[int, int], None] | None = None, embeddings: bool = False
+    ) -> None:
+        """Build the whole index anew, also what cannot be seen from here."""
+        await self._index.rebuild(progress, embeddings)
+
+    def state(self) -> IndexState:
+        """The state of what can be seen."""
+        return self._index.state(self._ids)
+
+    def subscribe(self, callback: Callable[[IndexEvent], None]) -> Callable[[], None]:
+        """Have `callback` called after each change of a source that can be seen; the result ends
+        that."""
+
+        def heard(event: IndexEvent) -> None:
+            if event.source_id in self._ids:
+                callback(event)
+
+        return self._index.subscribe(heard)
