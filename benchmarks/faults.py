@@ -49,6 +49,7 @@ def main() -> None:
     parser.add_argument("--embedding", default="bundled", choices=("none", "bundled"))
     parser.add_argument("--only", help="one fault of the second table")
     options = parser.parse_args()
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # in the background, too
     try:
         if options.kills and not options.only:
             with _home("") as home:

@@ -183,8 +183,11 @@ def run(home: Path, kills: int, seed: int, calls: int, embedding: str) -> None:
             text = f"# Shared {number}\n\nend\n"
             started[0].call("memory_write", slug=f"shared-{number}", content=text)
         writers = [Writer(n, client, told, seed + n) for n, client in enumerate(started)]
-        for number in range(kills):
-            _round(home, number, writers, started, told, outcome, chance, calls)
+        try:
+            for number in range(kills):
+                _round(home, number, writers, started, told, outcome, chance, calls)
+        except KeyboardInterrupt:
+            print(f"Interrupted after {outcome.kills} kills; what was seen so far:\n")
         _check_saved(home, told, started[0])
         _check_all(home, told)
     _print(outcome, told)
@@ -362,8 +365,8 @@ def _print(outcome: Outcome, told: Told) -> None:
     print(f"| texts saved and filed exactly once | {len(told.saved):,} |")
     print(f"| calls that ended with an error | {_errors(told):,} |")
     print(
-        f"| kill to the next answer, median / 95 % / worst | {statistics.median(back):.2f} /"
-        f" {back[len(back) * 95 // 100]:.2f} / {back[-1]:.2f} s |"
+        "| kill until all clients had their answers, median / 95 % / worst |"
+        f" {statistics.median(back):.2f} / {back[len(back) * 95 // 100]:.2f} / {back[-1]:.2f} s |"
     )
     for text, count in told.counts.most_common():
         if text.startswith("refused"):

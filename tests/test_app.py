@@ -272,14 +272,16 @@ async def test_an_inbox_that_all_agents_share_is_one_source(tmp_path: Path) -> N
         assert [source.id for source in home.index.sources] == ["memory", "wiki"]
 
 
-async def test_a_vault_around_the_home_shows_nobodys_inbox(tmp_path: Path) -> None:
-    home_folder = tmp_path / "vault" / "home"
-    write(home_folder, "agents/rook/memory/a.md", "Rook's own.")
-    write(tmp_path, "vault/note.md", "A note of the vault.")
-    sources = {"vault": {"path": str(tmp_path / "vault")}}
-    async with opened(home_folder, sources=sources) as home:
+async def test_a_vault_around_the_inboxes_shows_none_of_them(tmp_path: Path) -> None:
+    vault = tmp_path / "vault"
+    write(vault, "home/agents/rook/memory/a.md", "Rook's own.")
+    write(vault, "note.md", "A note of the vault.")
+    inbox = {"path": str(vault / "home" / "agents" / "{agent}" / "memory")}
+    sources = {"vault": {"path": str(vault)}, "memory": inbox}
+    async with opened(tmp_path / "home", sources=sources) as home:
         jay = home.app("jay")
         assert await home.settled(SECONDS)
+        (vault / "home" / "agents" / "daw" / "memory").mkdir(parents=True)
         await home.app("daw").writer.write("b", "Daw's own.")
         await home.index.sweep()
         assert await home.settled(SECONDS)

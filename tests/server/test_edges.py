@@ -23,7 +23,9 @@ NOTHING = (None, "", "null")
 TEXTS = st.text(max_size=30) | st.sampled_from(
     ["5", "true", "[1]", '{"a": 1}', "-1e3", "NaN", "Null", " null", "\\n", "\t", "a, b", "\ufeff"]
 )
-NAMES = st.text("abcdefghijklmnopqrstuvwxyz-_0123456789", min_size=1, max_size=12)
+NAMES = st.text("abcdefghijklmnopqrstuvwxyz-_0123456789", min_size=1, max_size=12).filter(
+    lambda name: name != "null"  # which means that nothing was given
+)
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-(10**15), 10**15) | st.text(max_size=10),
     lambda inner: (

@@ -141,6 +141,20 @@ def test_nothing_is_on_disk_before_there_is_something_to_keep(tmp_path: Path) ->
     assert list(tmp_path.iterdir()) == []
 
 
+def test_the_file_of_a_client_that_left_is_removed_and_a_new_one_begins_empty(
+    tmp_path: Path,
+) -> None:
+    ledger = Ledger.open(tmp_path, NAME)
+    ledger.saw("memory/tea", Seen("r", 1, True))
+    ledger.begin("1", "d")
+    ledger.end()
+    ledger.end()
+    assert list(ledger.path.parent.iterdir()) == []
+    again = Ledger.open(tmp_path, NAME)
+    assert again.seen == {}
+    assert again.call("1") is None
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="modes are those of Unix")
 def test_only_the_owner_can_read_it_also_after_it_was_rewritten(tmp_path: Path) -> None:
     ledger = Ledger.open(tmp_path, NAME)
