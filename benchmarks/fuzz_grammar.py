@@ -79,7 +79,7 @@ class Grammar:
             "memory_jobs": lambda: self._some(job_id=lambda: self.pick("", "none", "save-1")),
         }
         self._names = tuple(self._tools)
-        self._shares = (22, 22, 9, 8, 11, 4, 5, 0.3, 3)
+        self._shares = (24, 25, 11, 6, 8, 3, 4, 0.3, 3)
 
     def pick(self, *choices: Any) -> Any:
         """One of them."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import subprocess
+import tempfile
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -54,9 +55,10 @@ async def engine(home: Path, ear: Ear) -> AsyncIterator[int]:
             if engine_pid(home) != pid:
                 raise Breach("the engine is not the one that was there at the start")
         finally:
-            stop_engine(home)
             assert first.stdin is not None
             first.stdin.close()
+            first.wait(END_SECONDS)  # one that is still there would start another engine
+            stop_engine(home)
     log = home / ".state" / "engine.log"
     if log.exists():
         listen_to(log.read_bytes(), ear)
@@ -72,7 +74,7 @@ async def _running(home: Path) -> int:
 @asynccontextmanager
 async def started(home: Path, ear: Ear, *flags: str) -> AsyncIterator[Wire]:
     """A process that speaks MCP on its standard streams. Its log is listened to at the end."""
-    with (home.parent.parent / f"{home.parent.name}.log").open("w+b") as log:
+    with tempfile.TemporaryFile() as log:
         process = await anyio.open_process(
             command(*flags), env=environment(home), cwd=home, stderr=log
         )

@@ -47,6 +47,7 @@ class Run:
     seed: int
     connection: int | None
     tally: Tally = field(default_factory=Tally)
+    planned: int = 0
     sent: int = 0
     connections: int = 0
     sizes: list[float] = field(default_factory=list)
@@ -107,7 +108,7 @@ async def _connections(run: Run, place: Place, ear: Ear) -> None:
         return
 
     async def work() -> None:
-        while run.sent < run.lines:
+        while run.planned < run.lines:
             run.connections += 1
             await _connection(run, run.connections, place, ear)
 
@@ -123,7 +124,9 @@ async def _connection(run: Run, number: int, place: Place, ear: Ear) -> None:
     rng = random.Random(f"{run.seed}/{run.part}/{number}")
     speaker = Speaker(rng, rng.choice(("legacy", "legacy", "modern")))
     opened = rng.random() < 0.93
-    left = min(rng.choice((1, 20, 300, 1000, 3000)), run.lines - run.sent)
+    size = min(rng.choice((1, 20, 300, 1000, 3000)), 20 + run.lines // 8)
+    left = min(size, run.lines - run.planned)
+    run.planned += left
     conversation = Conversation(run.tally, place.home)
     try:
         async with place.connect() as wire, anyio.create_task_group() as tasks:

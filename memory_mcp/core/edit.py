@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import re
+from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
@@ -35,7 +36,8 @@ _WAYS = (
     "give content, or old_text with new_text, or append, or heading with content (one of these),"
     " and/or frontmatter"
 )
-_LINE_END = r"(?:\r\n|(?<!\r)\n)"
+_WINDOWS_END = re.compile(r"\r\n")
+_MOST_PLACES = 1000  # places that are counted
 _MAX_PLACES = 10
 _MAX_COMPARED = 4000  # lines looked at for the nearest one
 _MAX_SHOWN = 120
@@ -167,17 +169,28 @@ def replace_text(text: str, old: str, new: str) -> Edited:
     Raises InputError where `old` is absent (naming the nearest line) or stands in several places.
     """
     given = given_text(new, "new_text")
-    pattern = _LINE_END.join(map(re.escape, re.split(r"\r?\n", old)))
-    places = [match.start() for match in re.finditer(f"(?={pattern})", text)]
+    places = _places(text, old)
     if not places:
         raise InputError(_absent(text, old))
     if len(places) > 1:
         raise InputError(_not_unique(text, old, places))
-    match = re.compile(pattern).match(text, places[0])
-    assert match is not None
-    changed = text[: match.start()] + as_in(text, given.text) + text[match.end() :]
+    start, end = places[0]
+    changed = text[:start] + as_in(text, given.text) + text[end:]
     check_header_kept(text, changed)
     return Edited(changed, given.warnings)
+
+
+def _places(text: str, old: str) -> list[tuple[int, int]]:
+    """Where `old` stands in the text, as (start, end): the first of these places."""
+    even, wanted = text.replace("\r\n", "\n"), old.replace("\r\n", "\n")
+    shorter = [match.start() - n for n, match in enumerate(_WINDOWS_END.finditer(text))]
+    found: list[tuple[int, int]] = []
+    at = even.find(wanted)
+    while at >= 0 and len(found) < _MOST_PLACES:
+        start, end = (place + bisect_left(shorter, place) for place in (at, at + len(wanted)))
+        found.append((start, end))
+        at = even.find(wanted, at + 1)
+    return found
 
 
 def append(text: str, addition: str) -> Edited:
@@ -259,10 +272,11 @@ def _absent(text: str, old: str) -> str:
     return f"{said} The nearest line is {number}: {shown(lines[number - 1].strip(), _MAX_SHOWN)}"
 
 
-def _not_unique(text: str, old: str, places: list[int]) -> str:
-    lines = ", ".join(str(line_of(text, place)) for place in places[:_MAX_PLACES])
+def _not_unique(text: str, old: str, places: list[tuple[int, int]]) -> str:
+    lines = ", ".join(str(line_of(text, start)) for start, _ in places[:_MAX_PLACES])
     more = ", …" if len(places) > _MAX_PLACES else ""
+    count = f"{len(places)} places" if len(places) < _MOST_PLACES else "very many places"
     return (
-        f"old_text {shown(old, _MAX_SHOWN)} is not unique: it stands in {len(places)} places"
+        f"old_text {shown(old, _MAX_SHOWN)} is not unique: it stands in {count}"
         f" (lines {lines}{more}); nothing was changed. Take more of the text around it."
     )

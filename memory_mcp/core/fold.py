@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import unicodedata
-
 import regex
+
+from memory_mcp.core.normal_form import normal_form
 
 _INVISIBLE = regex.compile(
     r"[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufe00-\ufe0f\ufeff\u0640]"
@@ -12,7 +12,9 @@ _INVISIBLE = regex.compile(
 _HYPHENS = regex.compile(r"[\u2010-\u2013\u2212\ufe63\uff0d\u00b7\u2027]")
 _APOSTROPHES = regex.compile(r"[\u2018\u2019\u02bc\u02b9\u201b\uff07\u00b4]")
 # Marks that only colour a letter; in other scripts (Devanagari, Thai) they are vowels.
-_MARKS = regex.compile(r"(?<=[\p{Latin}\p{Greek}\p{Cyrillic}\p{Arabic}\p{Hebrew}]\p{M}*)\p{M}")
+_MARKS = regex.compile(
+    r"(?<=[\p{Latin}\p{Greek}\p{Cyrillic}\p{Arabic}\p{Hebrew}]\p{M}{0,64})\p{M}"
+)
 _LETTERS = str.maketrans(
     {"ı": "i", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ŋ": "ng"}
 )
@@ -26,7 +28,7 @@ def normal(text: str) -> str:
     text = _INVISIBLE.sub("", text)
     text = _APOSTROPHES.sub("'", text)
     # Before NFKC, which turns an acute accent that stands alone into a blank and a mark.
-    text = unicodedata.normalize("NFKC", text)
+    text = normal_form("NFKC", text)
     return str(_HYPHENS.sub("-", text))
 
 
@@ -35,16 +37,16 @@ def lower(text: str) -> str:
     if text.isascii():
         return text.lower()
     # The capital dotted I folds to an i and a dot above, which belongs to no stemmer's alphabet.
-    return unicodedata.normalize("NFC", text.casefold().replace("i\u0307", "i"))
+    return normal_form("NFC", text.casefold().replace("i\u0307", "i"))
 
 
 def fold(text: str) -> str:
     """Casefolded, without accents, vowel marks and ligatures."""
     if text.isascii():
         return text.lower()
-    apart = unicodedata.normalize("NFKD", text.casefold())
+    apart = normal_form("NFKD", text.casefold())
     bare = _MARKS.sub("", apart).translate(_LETTERS)
-    return unicodedata.normalize("NFC", bare)
+    return normal_form("NFC", bare)
 
 
 def spelled_out(text: str) -> str:

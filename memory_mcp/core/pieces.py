@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Literal
 
 import regex
@@ -46,6 +46,7 @@ _ELIDED = frozenset(
 _CLITIC = frozenset(["s", "t", "re", "ll", "ve", "d", "m"])
 _NOISE = frozenset(["http", "https", "www"])
 _MAX_WHOLE = 200
+_MAX_NUMBERS = 16  # an IPv6 address has eight; each beginning of a number is a piece
 _MAX_PART = 64  # a SHA-256 in hex; longer runs are encoded data
 
 
@@ -106,8 +107,9 @@ def _number(text: str) -> Iterator[Piece]:
     """A version, address or date: whole, then shorter (2026-03-02, 2026-03, 2026)."""
     match = _NUMBER.match(text)
     digits = match[1] if match else text
-    yield Piece(digits, "whole")
-    ends = [part.end() for part in _PARTS.finditer(digits)]
+    if len(digits) <= _MAX_WHOLE:
+        yield Piece(digits, "whole")
+    ends = [part.end() for part in islice(_PARTS.finditer(digits), _MAX_NUMBERS)]
     for end in reversed(ends[1:-1]):
         yield Piece(digits[:end], "part")
     if ends[0] > 2:  # a year or a network, not the 3 of 3.11

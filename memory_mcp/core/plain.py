@@ -10,10 +10,11 @@ import regex
 _GRAPHEME = regex.compile(r"\X")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ufeff]")
 _SPACE = re.compile(r"\s+")
-_MARKED = re.compile(r"[\\`*_~=\[\]<>&^%#|+-]|^\s*\d+[.)]", re.M)
+_MARKED = re.compile(r"[\\`*_~=\[\]<>&^%#|+-]|^[ \t]*\d+[.)]", re.M)
 
 _CODE = re.compile(r"(?<!`)(`++)(?!`)(.+?)(?<!`)\1(?!`)", re.S)
-_COMMENT = re.compile(r"<!--.*?-->|%%.*?%%", re.S)
+_COMMENT = re.compile(r"<!--|%%")
+_COMMENT_ENDS = {"<!--": "-->", "%%": "%%"}
 _LINE_MARK = re.compile(
     r"^[ \t]*(?:>[ \t]?)*[ \t]*(?:#{1,6}[ \t]+|(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[.\][ \t]+)?)?", re.M
 )
@@ -29,12 +30,13 @@ _TAG_NAMES = (
     "|span|strong|style|sub|summary|sup|table|tbody|td|tfoot|th|thead|tr|tt|u|ul|var|video|audio|wbr"
 )
 _HTML = re.compile(rf"</?(?:{_TAG_NAMES})(?:\s[^<>]*)?/?>", re.I)
-_STRONG = re.compile(r"(?<!\*)\*\*(?=[^\s*])(.+?)(?<=[^\s*])\*\*(?!\*)", re.S)
+# Emphasis over more characters than these stays as written: each opening is looked at once.
+_STRONG = re.compile(r"(?<!\*)\*\*(?=[^\s*])(.{1,300}?)(?<=[^\s*])\*\*(?!\*)", re.S)
 _EMPHASIS = re.compile(
     r"(?<![*\w])\*(?=[^\s*])([^*]+?)(?<=[^\s*])\*(?![*\w])|(?<=\w)\*(?=\w)([^*\s]+)\*"
 )
-_UNDER = re.compile(r"(?<!\w)(__?)(?=[^\s_])(.+?)(?<=[^\s_])\1(?!\w)", re.S)
-_STRUCK = re.compile(r"(~~|==)(?=\S)(.+?)(?<=\S)\1", re.S)
+_UNDER = re.compile(r"(?<!\w)(__?)(?=[^\s_])(.{1,300}?)(?<=[^\s_])\1(?!\w)", re.S)
+_STRUCK = re.compile(r"(~~|==)(?=\S)(.{1,300}?)(?<=\S)\1", re.S)
 _BLOCK_ID = re.compile(r"(?<=\s)\^[A-Za-z0-9-]+[ \t]*$", re.M)
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 _HELD = re.compile("\ue000(\\d+)\ue001")
@@ -57,7 +59,7 @@ def plain(text: str) -> str:
 
     text = _HELD.sub("", text)
     text = _CODE.sub(lambda match: hold(match[2].strip()), text)
-    text = _COMMENT.sub(" ", text)
+    text = _without_comments(text)
     text = _LINE_MARK.sub("", text)
     text = _ESCAPE.sub(lambda match: hold(match[1]), text)
     text = _AUTOLINK.sub(lambda match: hold(match[1]), text)
@@ -98,6 +100,24 @@ def pieces(text: str, size: int) -> list[str]:
     if end > start:
         found.append(text[start:end])
     return found
+
+
+def _without_comments(text: str) -> str:
+    """A blank in place of each comment. An opening without its end is text; the end of each kind
+    is looked for in vain once."""
+    parts: list[str] = []
+    at = place = 0
+    unended: set[str] = set()
+    while opening := _COMMENT.search(text, place):
+        place = opening.end()
+        end = _COMMENT_ENDS[opening[0]]
+        closing = -1 if end in unended else text.find(end, place)
+        if closing < 0:
+            unended.add(end)
+            continue
+        parts.append(text[at : opening.start()])
+        at = place = closing + len(end)
+    return " ".join([*parts, text[at:]])
 
 
 def _links(text: str) -> str:

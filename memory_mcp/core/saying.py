@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-import unicodedata
+
+from memory_mcp.core.normal_form import normal_form
 
 _HASHES = re.compile(r"^[ \t]*#{1,6}[ \t]+", re.M)
 _QUOTES = "\"'“”„‘’«»"
@@ -19,7 +20,7 @@ def saying(text: str) -> tuple[str, ...]:
     does the case of plain words. All else does: `-5` is not `5`, `!=` not `==`, one symbol not
     another, and an address not another address.
     """
-    composed = unicodedata.normalize("NFC", text)
+    composed = normal_form("NFC", text)
     words = [word for run in _HASHES.sub("", composed).split() if (word := _bare(run))]
     if all(word.isalpha() or word.isdigit() for word in words):
         return tuple(word.casefold() if len(word) >= _SHORTEST else word for word in words)

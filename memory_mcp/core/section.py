@@ -15,6 +15,7 @@ from memory_mcp.core.private import strip
 from memory_mcp.core.slug import shown
 
 _MAX_LISTED = 30
+_LONGEST = 12_000  # characters of a heading with those above it; no longer one is kept
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 _HASHES = re.compile(r"#{1,6}\s+")
 _BLANK_START = re.compile(r"(?:[ \t]*\r?\n)+")
@@ -124,7 +125,7 @@ def _not_unique(heading: str, fitting: Sequence[Section]) -> str:
 
 def _loose(text: str) -> str:
     """Without markup, accents and differences of case, as one would say it."""
-    return " ".join(fold(normal(plain(_HASHES.sub("", text.strip(), count=1)))).split())
+    return " ".join(fold(normal(plain(_HASHES.sub("", text.strip()[:_LONGEST], count=1)))).split())
 
 
 def _fits(section: Section, heading: str, spell: Callable[[str], str]) -> bool:

@@ -15,12 +15,26 @@ from memory_mcp.curate.detector import Unchecked, suspicions
 _MAX_TITLE = 80
 _LOOKED_AT = 20_000  # characters; a title comes from the first of them
 _MAX_DESCRIPTION = 200
+# The head of a tag has no other one in it: so each is looked through once, also where none ends.
 _FRAMES = (
-    re.compile(r"<MEMORY\[[^\]\n]*\][^>\n]*>.*?</MEMORY>", re.S | re.I),
-    re.compile(r"<system-reminder\b[^>]*>.*?</system-reminder\s*>", re.S | re.I),
+    (
+        re.compile(
+            r"<MEMORY\[(?:(?!<MEMORY\[)[^\]\n])*\](?:(?!<MEMORY\[)[^>\n])*>",
+            re.I,
+        ),
+        re.compile(r"</MEMORY>", re.I),
+    ),
+    (
+        re.compile(r"<system-reminder\b(?:(?!<system-reminder\b)[^>])*>", re.I),
+        re.compile(r"</system-reminder\s*>", re.I),
+    ),
 )
-_FRAME_TAGS = re.compile(r"</?(?:system-reminder\b|MEMORY\[|MEMORY\b(?=\s*>))[^>\n]*>", re.I)
-_MARK = re.compile(r"[ \t]*<private id=\d+/>[ \t]*")
+_FRAME_TAGS = re.compile(
+    r"</?(?:system-reminder\b|MEMORY\[|MEMORY\b(?=\s*>))"
+    r"(?:(?!</?(?:system-reminder|MEMORY)\b)[^>\n])*>",
+    re.I,
+)
+_MARK = re.compile(r"(?<![ \t])[ \t]*<private id=\d+/>[ \t]*")
 _BLANK_LINES = re.compile(r"\n[ \t]*(?:\n[ \t]*)+\n")
 _SENTENCE = re.compile(r".+?(?:[.!?](?=\s|$)|[。！？]|\n|\Z)", re.S)
 _LAST_WORD = re.compile(r"\s+\S*\Z")
@@ -41,8 +55,8 @@ class Draft:
 def worth_saving(content: str) -> str:
     """The text without what was injected into a conversation and without private parts."""
     text = content
-    for frame in _FRAMES:
-        text = frame.sub("", text)
+    for opening, closing in _FRAMES:
+        text = _without(text, opening, closing)
     text = _FRAME_TAGS.sub("", text)
     shown, parts = hide(text)
     if parts:
@@ -50,6 +64,16 @@ def worth_saving(content: str) -> str:
     if text != content or parts:
         shown = _BLANK_LINES.sub("\n\n", shown)
     return shown.strip("\r\n").rstrip() if shown.strip() else ""
+
+
+def _without(text: str, opening: re.Pattern[str], closing: re.Pattern[str]) -> str:
+    """The text without what stands between these; an opening that is not closed is text."""
+    parts: list[str] = []
+    at = 0
+    while (begin := opening.search(text, at)) and (end := closing.search(text, begin.end())):
+        parts.append(text[at : begin.start()])
+        at = end.end()
+    return "".join([*parts, text[at:]])
 
 
 def draft(content: str, context: str | None, source_url: str | None, agent: str) -> Draft:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Collection, Iterable, Iterator
 from urllib.parse import unquote
 
+from memory_mcp.core.normal_form import normal_form
 from memory_mcp.core.note import Card, LinkKind
 from memory_mcp.core.reference import without_ending
 
@@ -15,7 +15,7 @@ NoteKey = tuple[str, str]
 
 def fold(text: str) -> str:
     """Text for comparison without case, in one Unicode form."""
-    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold())
+    return normal_form("NFC", normal_form("NFC", text).casefold())
 
 
 class Shelf:
@@ -83,11 +83,11 @@ class Shelf:
 
 def spellings(target: str) -> Iterator[str]:
     """A link's target as written and, where that differs, percent-decoded; without `.md`."""
-    text = without_ending(unicodedata.normalize("NFC", target.strip()))
+    text = without_ending(normal_form("NFC", target.strip()))
     if text:
         yield text
     if "%" in text:
-        decoded = without_ending(unicodedata.normalize("NFC", unquote(text)))
+        decoded = without_ending(normal_form("NFC", unquote(text)))
         if decoded != text and decoded:
             yield decoded
 

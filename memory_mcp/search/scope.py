@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from memory_mcp.core import reference
 from memory_mcp.core.errors import InputError
+from memory_mcp.core.normal_form import normal_form
 from memory_mcp.core.note import Card
 from memory_mcp.notes.sources import Source
 
@@ -84,7 +84,7 @@ def _tag(text: str | None) -> str | None:
 
 def fold_tag(text: str) -> str:
     """A tag as it is compared: without `#` and outer slashes, composed, in lower case."""
-    return unicodedata.normalize("NFC", text.strip().lstrip("#").strip("/")).casefold()
+    return normal_form("NFC", text.strip().lstrip("#").strip("/")).casefold()
 
 
 def has_tag(tags: Collection[str], wanted: str) -> bool:

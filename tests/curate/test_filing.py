@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from memory_mcp.core.frontmatter import split_and_load
@@ -83,3 +85,18 @@ def test_a_secret_reaches_neither_the_name_nor_the_title_nor_the_description() -
     header, body = made.content.split("\n---\n")
     assert secret not in header
     assert secret in body
+
+
+@pytest.mark.parametrize(
+    "part", ["<MEMORY[a]>", "<MEMORY[", "<system-reminder>", "<system-reminder "]
+)
+def test_frames_that_are_not_closed_take_a_moment(part: str) -> None:
+    begin = time.process_time()
+    worth_saving("x" + part * (400_000 // len(part)))
+    assert time.process_time() - begin < 8
+
+
+def test_blanks_around_a_private_part_take_a_moment() -> None:
+    begin = time.process_time()
+    assert worth_saving("a <private>b</private> c" + " " * 200_000 + "d").startswith("a c")
+    assert time.process_time() - begin < 2
