@@ -1,6 +1,6 @@
 """Many clients append to one note at once, and an editor saves it in between: is a line lost?
 
-    python benchmarks/contention.py [--clients 8] [--appends 100]
+    python benchmarks/contention.py [--clients 8] [--appends 100] [--pause 2]
 
 Each client appends its lines one by one; where the note changed since it read it the call is
 refused, and the client reads again and repeats it, as an agent would. Afterwards every line that
@@ -28,8 +28,6 @@ from pathlib import Path
 from client import Client, Refused, clients, command, environment, stop_engine
 
 NOTE = "shared"
-EDITOR_SECONDS = 0.3
-"""Between two saves of the editor: more often than anybody saves, and time for others."""
 
 
 @dataclass(slots=True)
@@ -49,10 +47,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--clients", type=int, default=8)
     parser.add_argument("--appends", type=int, default=100, help="lines of each client")
+    parser.add_argument(
+        "--pause",
+        type=float,
+        default=2.0,
+        help="seconds between saves of an editor that saves by itself",
+    )
     parser.add_argument("--edit", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.edit:
-        _edit(options.edit)
+        _edit(options.edit, options.pause)
         return
     rows = []
     for title, words in (("one engine", command()), ("full servers", command("--in-process"))):
@@ -61,14 +65,18 @@ def main() -> None:
                 home = Path(folder)
                 row = Row(f"{title}, with an editor" if editor else title)
                 rows.append(row)
-                _run(home, words, row, options.clients, options.appends, editor)
+                pause = options.pause if editor else None
+                _run(home, words, row, options.clients, options.appends, pause)
                 stop_engine(home)
     _print(rows)
     if any(row.counts["nowhere"] or row.counts["doubled"] for row in rows):
         sys.exit(1)
 
 
-def _run(home: Path, words: list[str], row: Row, count: int, appends: int, editor: bool) -> None:
+def _run(
+    home: Path, words: list[str], row: Row, count: int, appends: int, pause: float | None
+) -> None:
+    """`pause`: seconds between the saves of an editor; None: there is none."""
     (home / "config.yml").write_text("embedding: {provider: none}\n", encoding="utf-8")
     note = home / "agents" / "default" / "memory" / f"{NOTE}.md"
     saved: list[str] = []
@@ -76,7 +84,7 @@ def _run(home: Path, words: list[str], row: Row, count: int, appends: int, edito
         for client in started:
             client.hello()
         started[0].call("memory_write", slug=NOTE, content="# Shared\n")
-        process = _start_editor(note) if editor else None
+        process = None if pause is None else _start_editor(note, pause)
         begin = time.perf_counter()
         with ThreadPoolExecutor(count) as pool:
             work = [
@@ -110,20 +118,20 @@ def _append(client: Client, number: int, appends: int, row: Row) -> list[str]:
     return done
 
 
-def _start_editor(note: Path) -> subprocess.Popen[str]:
+def _start_editor(note: Path, pause: float) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, __file__, "--edit", str(note)],
+        [sys.executable, __file__, "--edit", str(note), "--pause", str(pause)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
     )
 
 
-def _edit(note: Path) -> None:
+def _edit(note: Path, pause: float) -> None:
     """An editor: reads, thinks for a moment, saves; in place and by a new file in turn. Prints
     what it added; ends with its input."""
     number = 0
-    while not select.select([sys.stdin], [], [], EDITOR_SECONDS)[0]:
+    while not select.select([sys.stdin], [], [], pause)[0]:
         text = note.read_bytes()
         mark = f"editor-{number:04d}"
         data = text + f"- {mark}\n".encode()

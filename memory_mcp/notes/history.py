@@ -68,8 +68,9 @@ class History:
     def keep(self, reference: str, data: bytes, at: datetime, note: str = "") -> str:
         """Keep a version durably and return its revision. `note` says why, in a few words.
 
-        Bytes equal to the newest version are not kept twice. Two versions never share a time: one
-        that would not be newer than the last is dated a microsecond after it. Raises StorageError.
+        Bytes equal to the newest version are not kept twice: that one is dated anew. No two
+        versions share a time, and none is older than one that was there before: where the clock
+        went back it is dated a microsecond after it. Raises StorageError.
         """
         revision = hashlib.sha256(data).hexdigest()[:12]
         with explained(f"The old text of {reference}", "kept in the history"):
@@ -77,6 +78,7 @@ class History:
             files = _names_in(folder)
             newest = files[0] if files else None
             if newest is not None and _is_same(folder / newest, revision, data):
+                _date(folder / newest, _after(newest, at))
                 return revision
             _store(folder, _after(newest, at), f"{revision}{_ending(note)}", data)
             for name in files[KEEP - 1 :]:
@@ -207,6 +209,12 @@ def _store(folder: Path, time: datetime, ending: str, data: bytes) -> None:
             return
         except FileExistsError:
             time += timedelta(microseconds=1)
+
+
+def _date(path: Path, time: datetime) -> None:
+    """Say that a version was replaced at this time."""
+    path.rename(path.with_name(f"{time.strftime(_TIME)}-{path.name.partition('-')[2]}"))
+    _sync(path.parent)
 
 
 def _ending(note: str) -> str:

@@ -144,15 +144,21 @@ class Ledger:
 
     def _write(self, data: bytes, how: int, path: Path | None = None) -> int:
         """Write to the file; its size."""
-        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        flags = os.O_WRONLY | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | how
-        handle = os.open(path or self.path, flags, 0o600)
+        try:
+            handle = self._open(path or self.path, how)
+        except FileNotFoundError:
+            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            handle = self._open(path or self.path, how)
         try:
             while data:
                 data = data[os.write(handle, data) :]
             return os.fstat(handle).st_size
         finally:
             os.close(handle)
+
+    def _open(self, path: Path, how: int) -> int:
+        flags = os.O_WRONLY | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | how
+        return os.open(path, flags, 0o600)
 
     def _rewrite(self) -> None:
         """Only what still counts."""

@@ -60,6 +60,21 @@ def test_equal_bytes_are_not_kept_twice_in_a_row(tmp_path: Path) -> None:
     assert len(history.versions("memory/a")) == 3
 
 
+def test_equal_bytes_are_dated_anew(tmp_path: Path) -> None:
+    history = history_at(tmp_path)
+    assert history.newest("memory/a") is None
+    history.keep("memory/a", b"one", NOW, note="by hand")
+    for later in (NOW + timedelta(days=1), NOW):
+        before = history.newest("memory/a")
+        history.keep("memory/a", b"one", later)
+        [version] = history.versions("memory/a")
+        assert before is not None
+        assert version.at > before
+        assert version.at == history.newest("memory/a")
+        assert version.note == "by hand"
+        assert history.load("memory/a") == b"one"
+
+
 def test_a_note_and_a_folder_of_the_same_name_do_not_mix(tmp_path: Path) -> None:
     history = history_at(tmp_path)
     history.keep("wiki/people", b"page", NOW)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 import shutil
-from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -33,6 +33,8 @@ class BrittleLedger(Ledger):
     """A real ledger whose engine dies at a point: nothing of the call happens after it."""
 
     cut = ""
+    editor: Callable[[], object] | None = None
+    """Somebody who saves right after the first intention was noted."""
 
     def begin(self, key: str, digest: str) -> Call:
         self._reach("begin-")
@@ -43,6 +45,9 @@ class BrittleLedger(Ledger):
     def intend(self, key: str, intention: Intention) -> None:
         self._reach("intend-")
         Ledger.intend(self, key, intention)
+        if self.editor is not None:
+            self.editor()
+            self.editor = None
         self._reach("intend+")
 
     def saw(self, reference: str, seen: Seen) -> None:
@@ -103,11 +108,12 @@ class Caller:
         arguments: Mapping[str, Any],
         repeated: Collection[str | int] = (),
         cut: str = "",
+        editor: Callable[[], object] | None = None,
     ) -> dict[str, Any] | None:
         """The result of one attempt with a fresh engine; None where that died."""
         ledger = BrittleLedger.open(self.place.home / ".state", self.name)
         assert isinstance(ledger, BrittleLedger)
-        ledger.cut = cut
+        ledger.cut, ledger.editor = cut, editor
         state = Connection(
             self.place.app, Options(), ledger=ledger, repeated=map(key_of, repeated)
         )

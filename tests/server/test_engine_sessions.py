@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import secrets
-from contextlib import AsyncExitStack
 from pathlib import Path
 
 import anyio
 import pytest
+from filelock import FileLock
 
+from memory_mcp.notes.history import History
 from tests.server.engines import SECONDS, Guest, Place, engine
+from tests.server.wires import HELLO, READY
 
 pytestmark = pytest.mark.anyio
 
@@ -40,9 +42,19 @@ async def once(guest: Guest, number: int, append: str) -> dict[str, object]:
     return result
 
 
+def note(place: Place) -> Path:
+    return place.home / "agents" / "default" / "memory" / "list.md"
+
+
 def text(place: Place) -> str:
-    path = place.home / "agents" / "default" / "memory" / "list.md"
-    return path.read_text(encoding="utf-8")
+    return note(place).read_text(encoding="utf-8")
+
+
+async def busy(place: Place) -> None:
+    """Wait until a call is open."""
+    with anyio.fail_after(SECONDS):
+        while not any(client.calls for client in place.engine._clients if client.kind == "mcp"):
+            await place.ask("status")
 
 
 async def test_what_a_client_has_read_is_gone_with_it(tmp_path: Path) -> None:
@@ -78,13 +90,21 @@ async def test_a_call_that_is_under_way_on_a_broken_connection_is_not_done_twice
     session = secrets.token_hex(16)
     async with engine(tmp_path / "home") as place, place.guest(session=session) as broken:
         await broken.tool("memory_write", slug="list", content="# List")
-        async with AsyncExitStack() as stack:
-            for number in range(50, 60):
-                await broken.send(edit(number, f"- mark {number}."))
-                again = place.guest(session=session, resumed=True, repeated=[number])
-                broken = await stack.enter_async_context(again)
-                await once(broken, number, f"- mark {number}.")
-                assert text(place).count(f"- mark {number}.") == 1
+        history = History(place.home / ".history")
+        async with anyio.create_task_group() as tasks:
+            with FileLock(history.lock_of(note(place).parent, "list")):
+                await broken.send(edit(50, "- one"))
+                await busy(place)
+                again = await place.knock(
+                    place.hello(session=session, resumed=True, repeated=[50])
+                )
+                await again.send(HELLO, READY, edit(50, "- one"))
+                tasks.start_soon(again.answer, 0)
+                await broken.close()
+                await busy(place)
+            result = (await again.answer(50))["result"]
+            assert not result.get("isError"), result
+        assert text(place).count("- one") == 1
 
 
 async def test_a_client_that_is_sent_to_another_engine_keeps_its_reading(tmp_path: Path) -> None:
@@ -95,8 +115,7 @@ async def test_a_client_that_is_sent_to_another_engine_keeps_its_reading(tmp_pat
         await place.end()
         assert kept(place) == [session]
     async with engine(tmp_path / "home") as place:
-        path = place.home / "agents" / "default" / "memory" / "list.md"
-        path.write_bytes(path.read_bytes() + b"- by hand\n")
+        note(place).write_text(f"{text(place)}- by hand\n", encoding="utf-8")
         async with place.guest(session=session, resumed=True) as guest:
             said = await guest.refused("memory_edit", slug="list", append="- one")
             assert "by hand" in said

@@ -18,10 +18,11 @@ from tests.server.attempts import POINTS, Caller, emptied, notes, place
 from tests.server.worlds import World
 
 SLUGS = ("ant", "bee", "cat")
+SECRET = "The key is AKIAIOSFODNN7EXAMPLQ.\n"
 TEXTS = (
     "Rain.",
     "# Sun\n\nWarm.\n",
-    "password: hunter2-Xk93jf0sLq\n",
+    SECRET,
     "[[bee]] and <private>x</private>",
 )
 
@@ -86,11 +87,53 @@ async def _compare(
         answer = await one.call(tool, cuts=cuts, **arguments)
         assert answer == await other.call(tool, **arguments)
         assert notes(twins.brittle.app) == notes(twins.sound.app)
-    for reference in (f"memory/{slug}" for slug in SLUGS):
-        assert _kept(twins.brittle, reference) == _kept(twins.sound, reference)
-        assert one.session.revision(reference) == other.session.revision(reference)
-        assert one.session.partial(reference) == other.session.partial(reference)
+    _compare_states(twins, one, other)
 
 
 def _kept(world: World, reference: str) -> list[str]:
     return [version.revision for version in world.app.history.versions(reference)]
+
+
+EACH: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("memory_write", {"slug": "dog", "content": SECRET}),
+    ("memory_edit", {"slug": "dog", "append": "Of one who knows it all."}),
+    ("memory_edit", {"slug": "dog", "old_text": "knows", "new_text": "knew"}),
+    ("memory_link", {"source": "dog", "target": "bee"}),
+    ("memory_link", {"source": "dog", "target": "bee"}),
+    ("memory_edit", {"slug": "bee", "append": SECRET}),
+    ("memory_edit", {"slug": "bee", "content": "By one who has seen a part: refused."}),
+    ("memory_edit", {"slug": "cat", "content": "Never read, all new."}),
+    ("memory_edit", {"slug": "cat", "content": "And once more."}),
+    ("memory_edit", {"slug": "cat", "old_text": "once", "new_text": "once"}),
+    ("memory_delete", {"slug": "cat"}),
+    ("memory_delete", {"slug": "cat"}),
+    ("memory_write", {"slug": "cat", "content": "There again."}),
+    ("memory_write", {"slug": "ant", "content": "Over the unread."}),
+)
+
+
+@pytest.mark.parametrize("point", POINTS)
+def test_each_kind_of_change_is_done_once_whatever_it_was_cut_off_at(
+    twins: Twins, point: str
+) -> None:
+    twins.portal.call(_compare_each, twins, point)
+
+
+async def _compare_each(twins: Twins, point: str) -> None:
+    for world in (twins.brittle, twins.sound):
+        await emptied(world)
+        for slug in SLUGS:
+            await Caller(world).call("memory_write", slug=slug, content="Rain at night.")
+    one, other = Caller(twins.brittle), Caller(twins.sound)
+    for tool, arguments in EACH:
+        answer = await one.call(tool, cuts=[point, point], **arguments)
+        assert answer == await other.call(tool, **arguments)
+        _compare_states(twins, one, other)
+
+
+def _compare_states(twins: Twins, one: Caller, other: Caller) -> None:
+    assert notes(twins.brittle.app) == notes(twins.sound.app)
+    for reference in (f"memory/{slug}" for slug in (*SLUGS, "dog")):
+        assert _kept(twins.brittle, reference) == _kept(twins.sound, reference)
+        assert one.session.revision(reference) == other.session.revision(reference)
+        assert one.session.partial(reference) == other.session.partial(reference)

@@ -70,6 +70,24 @@ async def test_a_done_write_of_a_note_that_another_client_deleted_is_not_done_ag
         assert not world.inbox("tea").exists()
 
 
+async def test_a_done_write_of_a_text_that_was_deleted_before_and_after_is_not_done_again(
+    tmp_path: Path,
+) -> None:
+    async with place(tmp_path / "home") as world:
+        one, other = Caller(world), Caller(world)
+        call = {"slug": "tea", "content": "Green."}
+        structured(await one.call("memory_write", **call))
+        structured(await one.call("memory_delete", slug="tea"))
+        await died(one, AFTER, 7, "memory_write", **call)
+        structured(await other.call("memory_delete", slug="tea"))
+        assert structured(await again(one, 7, "memory_write", **call))["created"]
+        assert not world.inbox("tea").exists()
+        third = Caller(world)
+        await died(third, BEFORE, 8, "memory_write", **call)
+        structured(await again(third, 8, "memory_write", **call))
+        assert "Green." in text(world, "tea")
+
+
 @pytest.mark.parametrize("cut", [BEFORE, AFTER])
 async def test_where_an_editor_saved_in_between_the_repeat_is_a_conflict_and_changes_nothing(
     tmp_path: Path, cut: str
@@ -123,24 +141,45 @@ async def test_an_old_version_of_the_same_text_is_not_taken_for_the_change(
         assert "White." in text(world, "tea")
 
 
-async def test_an_editor_between_two_looks_of_one_change_counts_as_before_it(
+async def test_a_change_that_an_editor_made_impossible_leaves_no_doubt_behind(
     tmp_path: Path,
 ) -> None:
-    """A conflict that was found after the intention was noted leaves no doubt behind."""
+    """It was noted, then another text was there and it was refused: nothing was done."""
+    arguments = {"slug": "list", "old_text": "- old\n", "new_text": "- new\n"}
     async with place(tmp_path / "home") as world:
         one = Caller(world)
-        structured(await one.call("memory_write", slug="list", content="# List\n"))
-        refused = await one.attempt(
-            7, "memory_edit", {"slug": "list", "old_text": "nowhere", "new_text": "x"}
-        )
+        await Caller(world).call("memory_write", slug="list", content="# List\n\n- old\n")
+
+        def save() -> None:
+            world.inbox("list").write_text("# List\n\n- edited\n", encoding="utf-8")
+
+        refused = await one.attempt(7, "memory_edit", arguments, editor=save)
         assert refused is not None
-        world.inbox("list").write_text("# List\n\nnowhere\n", encoding="utf-8")
-        await one.call("memory_get", reference="memory/list")
-        arguments = {"slug": "list", "old_text": "nowhere", "new_text": "x"}
-        done = await one.attempt(7, "memory_edit", arguments, repeated=[7])
-        assert done is not None
-        structured(done)
-        assert text(world, "list").endswith("x\n")
+        again = await one.attempt(7, "memory_edit", arguments, repeated=[7])
+        assert again is not None
+        assert refusal(again) == refusal(refused)
+
+
+@pytest.mark.parametrize("cut", ["intend+", "saw-", "answered-", "answered+"])
+async def test_what_an_editor_saved_while_a_change_was_made_is_in_it_and_the_repeat_knows(
+    tmp_path: Path, cut: str
+) -> None:
+    async with place(tmp_path / "home") as world:
+        one = Caller(world)
+        await Caller(world).call("memory_write", slug="list", content="# List\n")
+
+        def save() -> None:
+            with world.inbox("list").open("a", encoding="utf-8") as file:
+                file.write("- by hand\n")
+
+        arguments = {"slug": "list", "append": "- one"}
+        if cut == "intend+":  # before the editor's save was seen
+            await died(one, cut, 7, "memory_edit", **arguments)
+        else:
+            assert await one.attempt(7, "memory_edit", arguments, cut=cut, editor=save) is None
+            assert "- by hand" in text(world, "list")
+        structured(await again(one, 7, "memory_edit", **arguments))
+        assert text(world, "list").count("- one") == 1
 
 
 async def test_a_repeat_can_be_found_before_the_new_engine_has_come_to_its_note(
