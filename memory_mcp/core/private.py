@@ -1,7 +1,8 @@
 """Parts of a note between `<private>` and `</private>`: never indexed, never shown.
 
-The marks count everywhere, also inside code, in any case, nested, and without an end up to the
-end of the text: what might be private is. `<private id=n/>` stands for a part that is hidden.
+The marks count everywhere, also inside code, in any case, nested, with attributes, and without an
+end up to the end of the text: what might be private is. `<private id=n/>` stands for a part that
+is hidden.
 """
 
 from __future__ import annotations
@@ -12,8 +13,12 @@ from collections.abc import Iterator
 from memory_mcp.core.errors import RefusedError
 
 _MARK = re.compile(r"<\s*private\s+id\s*=\s*[\"']?(\d+)[\"']?\s*/\s*>", re.I)
+# A tag that opens hides also where it is broken: a quoted `>` or `<` in it, or no end at all. One
+# with a blank before its name must have an end, since `a < private b` is no tag.
 _TAG = re.compile(
-    rf"(?P<mark>{_MARK.pattern})|(?P<end><\s*/\s*private\b[^<>]*>)|<\s*private\b[^<>]*(?<!/)>",
+    rf"(?P<mark>{_MARK.pattern})"
+    r"|(?P<end><\s*/\s*private(?:\s[^<>]*)?>)"
+    r"|<(?!\s*private(?:\s[^<>]*)?/\s*>)(?:private(?=[\s>]|\Z)|\s+private(?:\s[^<>]*)?>)",
     re.I,
 )
 _NEWLINE = re.compile(r"\r\n|\r|\n")

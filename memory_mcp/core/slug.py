@@ -11,7 +11,8 @@ from memory_mcp.core.errors import SlugError
 _VALID = re.compile(r"[a-z0-9][a-z0-9_-]{0,99}\Z")
 # Windows opens a device for these names, with any ending; a synced folder must not hold them.
 _RESERVED = frozenset(
-    ["con", "prn", "aux", "nul"] + [f"{device}{n}" for device in ("com", "lpt") for n in range(10)]
+    ["con", "prn", "aux", "nul", "conin$", "conout$"]
+    + [f"{device}{n}" for device in ("com", "lpt") for n in "0123456789¹²³"]
 )
 _WORDS = re.compile(r"[a-z0-9]+")
 _MAX_SLUG = 60
@@ -39,6 +40,12 @@ def check_slug(text: str) -> str:
 def is_device(name: str) -> bool:
     """Whether Windows opens a device for a file or folder of this name, whatever its ending."""
     return name.partition(".")[0].strip().lower() in _RESERVED
+
+
+def is_lost_on_windows(name: str) -> bool:
+    """Whether Windows takes a name for something else: a device, a stream of another file, a
+    pattern, or the same without its last dot or blank."""
+    return is_device(name) or name.endswith((".", " ")) or bool(set(name) & set('<>:"|?*'))
 
 
 def slug_from(text: str, fallback: str = "note") -> str:

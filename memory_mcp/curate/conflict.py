@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import difflib
 
+from memory_mcp.core.decoding import decode
 from memory_mcp.core.errors import ConflictError, MemoryMcpError
+from memory_mcp.core.framing import harmless, in_frame, one_line, opening
 from memory_mcp.core.parse import revision_of
 from memory_mcp.core.plain import clip
 from memory_mcp.core.private import hide
@@ -12,8 +14,7 @@ from memory_mcp.notes.history import History
 
 _MAX_LINES = 60
 _MAX_WIDTH = 300
-# Whatever could open or close a frame; here the text is only looked at.
-_HARMLESS = str.maketrans({"<": "&lt;", "＜": "&lt;", "﹤": "&lt;", "\r": None})
+_MAX_SHOWN = 6_000  # characters: an error that is longer would be cut, and its frame stay open
 
 
 def check_revision(
@@ -25,9 +26,10 @@ def check_revision(
     """
     if expected is None:
         return
+    known = one_line(expected, 40)
     if current is None:
         raise ConflictError(
-            f"Conflict: {reference} was deleted since you read it (revision {clip(expected, 40)});"
+            f"Conflict: {reference} was deleted since you read it (revision {known});"
             " nothing was written. Look at memory_list; to create it anew, write it without a"
             " revision."
         )
@@ -36,7 +38,7 @@ def check_revision(
         return
     changes = _difference(reference, current, expected, history)
     raise ConflictError(
-        f"Conflict: {reference} changed since you read it: you know revision {clip(expected, 40)},"
+        f"Conflict: {reference} changed since you read it: you know revision {known},"
         f" it is now {revision}; nothing was written. {changes}"
         "\nRead it again with memory_get and repeat your change on the new text."
     )
@@ -54,12 +56,21 @@ def _difference(reference: str, current: bytes, expected: str, history: History)
 
 
 def _lines(data: bytes) -> list[str]:
-    shown, _ = hide(data.decode("utf-8", "replace"))
+    """The lines as a reader gets them: in another encoding, too, private parts are found."""
+    text = decode(data).text
+    shown, _ = hide("(no text)" if text is None else text)
     return shown.split("\n")
 
 
 def _framed(reference: str, lines: list[str]) -> str:
-    shown = [clip(line, _MAX_WIDTH).translate(_HARMLESS) for line in lines[:_MAX_LINES]]
-    if len(lines) > _MAX_LINES:
-        shown.append(f"… and {len(lines) - _MAX_LINES} more lines")
-    return "\n".join(["", f"<MEMORY[{reference}]>", *shown, "</MEMORY>"])
+    shown: list[str] = []
+    room = _MAX_SHOWN
+    for line in lines[:_MAX_LINES]:
+        shown.append(harmless(clip(line.replace("\r", ""), _MAX_WIDTH)))
+        room -= len(shown[-1]) + 1
+        if room < 0:
+            shown.pop()
+            break
+    if len(lines) > len(shown):
+        shown.append(f"… and {len(lines) - len(shown)} more lines")
+    return "\n" + in_frame(opening(reference), "\n".join(shown))

@@ -99,7 +99,7 @@ class Journal:
 
     def _is_free(self, agent: str) -> bool:
         path = self.lock_path(agent)
-        with self._explained(), suppress(Timeout), FileLock(path, timeout=0):
+        with self._explained(), suppress(Timeout), FileLock(path, timeout=0, mode=0o600):
             return True
         return False
 
@@ -171,7 +171,7 @@ class Journal:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
     def _locked(self) -> FileLock:
-        return FileLock(self._folder / "journal.lock", timeout=_LOCK_SECONDS)
+        return FileLock(self._folder / "journal.lock", timeout=_LOCK_SECONDS, mode=0o600)
 
     def _write(self, line: str) -> None:
         fd = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)

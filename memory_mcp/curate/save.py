@@ -150,7 +150,7 @@ class Jobs:
         """The lock of the one process that works; waits for it."""
         while True:
             try:
-                lock = FileLock(self._journal.lock_path(self._agent), timeout=0)
+                lock = FileLock(self._journal.lock_path(self._agent), timeout=0, mode=0o600)
                 lock.acquire()
             except Timeout:
                 pass

@@ -151,7 +151,9 @@ class Database:
     def _renew(self, reason: str) -> None:
         """Delete the file and start again; only one process at a time may do so."""
         self._shut()
-        lock = FileLock(self.path.with_name(f"{self.path.name}.lock"), timeout=BUSY_SECONDS)
+        lock = FileLock(
+            self.path.with_name(f"{self.path.name}.lock"), timeout=BUSY_SECONDS, mode=0o600
+        )
         try:
             with lock:
                 connection = self._renewed_by_another() or self._made_anew()

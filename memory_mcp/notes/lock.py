@@ -22,7 +22,7 @@ def locked(path: Path, subject: str, seconds: float = WAIT_SECONDS) -> Iterator[
     """Hold the lock at `path`. Raises StorageError where it is not to be had in time."""
     with explained(f"The lock of {subject}", "taken"):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        lock = FileLock(path, timeout=seconds)
+        lock = FileLock(path, timeout=seconds, mode=0o600)
         try:
             lock.acquire(poll_interval=_POLL_SECONDS)
         except Timeout as error:

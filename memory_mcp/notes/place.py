@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from memory_mcp.core.errors import InputError, RefusedError, StorageError
+from memory_mcp.core.slug import is_lost_on_windows
 from memory_mcp.notes.failure import explained
 from memory_mcp.notes.folder import Folder, LinkError, open_folder
-from memory_mcp.notes.names import ENDING, excludes_of, has_odd_letters, is_skipped, nfc, to_system
+from memory_mcp.notes.names import ENDING, excludes_of, has_odd_letters, is_skipped, nfc
 from memory_mcp.notes.own import real
 from memory_mcp.notes.sources import Source
 
 LONGEST = 1_000
 """Characters of a path. A longer one is no name any more."""
+
+_ON_WINDOWS = os.name == "nt"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,13 +77,10 @@ def check_name(source: Source, path: str) -> None:
 
 def check_case(place: Place) -> None:
     """Raise RefusedError where the disk takes another spelling of the letters for this name."""
-    other = place.name.swapcase()
-    try:
-        same = place.folder.state(other).st_ino == place.folder.state(place.name).st_ino
-    except OSError:
+    if not _takes_other_case(place.folder, place.name):
         return
-    names = {nfc(name) for name in place.folder.names()} if same else set()
-    if not same or nfc(place.name) in names:
+    names = {nfc(name) for name in place.folder.names()}
+    if nfc(place.name) in names:
         return
     folded = nfc(place.name).casefold()
     known = next((name for name in sorted(names) if name.casefold() == folded), place.name)
@@ -90,9 +91,10 @@ def check_case(place: Place) -> None:
 
 
 def check_root(source: Source, home: Path | None = None) -> None:
-    """Raise StorageError where the source's folder is missing; below the home it is created."""
-    root = Path(to_system(str(source.root)))
-    if root.is_dir():
+    """Raise StorageError where the source's folder is missing, or a link came in its place; below
+    the home it is created. Raises OSError."""
+    with suppress(FileNotFoundError):
+        _look_at_root(source)
         return
     inside = None if home is None else real(home)
     if inside is None or not source.root.is_relative_to(inside):
@@ -106,6 +108,17 @@ def check_root(source: Source, home: Path | None = None) -> None:
         open_folder(inside, steps, make=True, mode=0o700),
     ):
         pass
+
+
+def _look_at_root(source: Source) -> None:
+    try:
+        with open_folder(source.root):
+            return
+    except NotADirectoryError as error:
+        raise StorageError(
+            f"The folder of {source.name}, {source.root}, is no folder any more, or a link came in"
+            " its place or above it; put the folder back, or start again to follow the link"
+        ) from error
 
 
 def is_taken(source: Source, path: str) -> bool:
@@ -139,6 +152,11 @@ def _checked(path: str) -> str:
         raise InputError(
             f"{path!r} is no path of a note; write it as 'people/alice', from the source's folder"
         )
+    if _ON_WINDOWS and any(map(is_lost_on_windows, (path + ENDING).split("/"))):
+        raise InputError(
+            f"{path!r} cannot be a file on Windows, which would open something else by this name"
+            " (a device, a stream); use letters, digits, - and _"
+        )
     return nfc(path)
 
 
@@ -163,13 +181,33 @@ def _nearest(root: Path, wanted: str) -> str:
 
 
 def _exists(root: Path, disk: str) -> bool:
+    """Whether a file has these very letters. A disk that does not tell capital letters from small
+    ones opens `private/x`, too, where `Private` is excluded."""
     *folders, name = disk.split("/")
-    try:
-        with open_folder(root, folders) as folder:
+    with ExitStack() as opened:
+        try:
+            folder = opened.enter_context(open_folder(root))
+            for part in folders:
+                below = folder.child(part)
+                opened.callback(below.close)
+                if not _is_spelled_so(folder, part):
+                    return False
+                folder = below
             folder.state(name)
-    except (FileNotFoundError, NotADirectoryError):
+            return _is_spelled_so(folder, name)
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+
+
+def _is_spelled_so(folder: Folder, name: str) -> bool:
+    return not _takes_other_case(folder, name) or name in map(nfc, folder.names())
+
+
+def _takes_other_case(folder: Folder, name: str) -> bool:
+    try:
+        return folder.state(name.swapcase()).st_ino == folder.state(name).st_ino
+    except OSError:
         return False
-    return True
 
 
 def _names_like(root: Path, above: str, part: str) -> list[str]:

@@ -28,7 +28,9 @@ _NO_HARD_LINKS = {errno.EPERM, errno.ENOSYS, errno.EOPNOTSUPP, errno.EMLINK, err
 
 
 def create(place: Place, after: bytes) -> bool:
-    """Create a file; False where its name was taken meanwhile."""
+    """Create a file; False where its name was taken meanwhile. Raises RefusedError where a folder
+    has it."""
+    _check_no_folder(place)
     temporary = _temporary(place)
     try:
         _write(place.folder, temporary, after, None)
@@ -38,6 +40,15 @@ def create(place: Place, after: bytes) -> bool:
         _remove(place.folder, temporary)
     place.folder.sync()
     return True
+
+
+def _check_no_folder(place: Place) -> None:
+    with suppress(FileNotFoundError):
+        if stat.S_ISDIR(place.folder.state(place.name).st_mode):
+            raise RefusedError(
+                f"A folder has the name of {place.reference} ({place.name}); rename the folder, or"
+                " choose another name"
+            )
 
 
 def replace(

@@ -28,6 +28,7 @@ from memory_mcp.core.errors import (
 from memory_mcp.index.frames import frames
 from memory_mcp.server.answers import refusal
 from memory_mcp.server.arguments import prepare
+from memory_mcp.server.framing import told
 from memory_mcp.server.ledger import digest_of, key_of
 from memory_mcp.server.session import Connection, Options, connection_of
 
@@ -99,7 +100,7 @@ class Calls:
                 return await self._write(self._tool(offer.name), ctx, params, repeated=repeated)
             return await self._run(self._tool(offer.name), ctx, params)
         except MemoryMcpError as error:
-            return refusal(str(error))
+            return refusal(told(error))
         except MCPError:
             raise
         except Exception as error:  # noqa: BLE001 - the client must get an answer, without details

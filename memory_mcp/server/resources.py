@@ -16,7 +16,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from memory_mcp.core.errors import MemoryMcpError
 from memory_mcp.core.note import Card
 from memory_mcp.server.addresses import INDEX, TEMPLATE, address, reference_in
-from memory_mcp.server.framing import one_line
+from memory_mcp.server.framing import one_line, told
 from memory_mcp.server.overview import listed_cards, overview
 from memory_mcp.server.read_tools import read_note, remember
 from memory_mcp.server.session import Connection, connection_of
@@ -81,7 +81,7 @@ async def _read(ctx: Request, params: t.ReadResourceRequestParams) -> t.ReadReso
     try:
         answer, reading = await read_note(connection_of(ctx), reference, None, 0, _LONGEST)
     except MemoryMcpError as error:
-        raise _not_found(ctx, uri, str(error)) from error
+        raise _not_found(ctx, uri, told(error)) from error
     remember(connection_of(ctx), reading, None, 0)
     return _contents(uri, answer.text)
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_mcp.core.errors import SlugError
-from memory_mcp.core.slug import check_slug, slug_from
+from memory_mcp.core.slug import check_slug, is_lost_on_windows, slug_from
 
 
 @pytest.mark.parametrize(
@@ -84,3 +84,19 @@ def test_a_long_title_is_cut_between_words() -> None:
 def test_whatever_is_made_can_be_used(text: str) -> None:
     assert check_slug(slug_from(text)) == slug_from(text)
     assert len(slug_from(text)) <= 65
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("con", "CON.md", "nul.txt.md", "COM¹.md", "lpt9", "CONIN$.md", "aux .md", "a.", "a "),
+        *("a.md:x", "a::$DATA", "what?.md", "<a>", "a|b", 'a"b'),
+    ],
+)
+def test_a_name_that_windows_takes_for_something_else_is_known(name: str) -> None:
+    assert is_lost_on_windows(name)
+
+
+@pytest.mark.parametrize("name", ["a.md", "console.md", "com.md", "com10.md", "a b.md", "日本.md"])
+def test_a_name_that_windows_keeps_is_none_of_them(name: str) -> None:
+    assert not is_lost_on_windows(name)

@@ -44,7 +44,7 @@ def run(environ: Mapping[str, str], home_flag: object, detached: bool) -> int:
     report = Report(detached)
     try:
         places.make_state(home)
-        lock = FileLock(places.state_file(home, places.ENGINE_LOCK), timeout=0)
+        lock = FileLock(places.state_file(home, places.ENGINE_LOCK), timeout=0, mode=0o600)
         lock.acquire()
     except Timeout:
         return report.failed("running", ["an engine runs on this home already"], code=0)
