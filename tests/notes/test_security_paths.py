@@ -82,7 +82,7 @@ def test_what_is_no_regular_file_is_neither_opened_nor_replaced(place: Place) ->
     os.mkfifo(place.root / "pipe.md")
     with socket.socket(socket.AF_UNIX) as heard, TemporaryDirectory() as short:
         heard.bind(f"{short}/s")  # a socket's path must be short when it is made, not afterwards
-        os.rename(f"{short}/s", place.root / "heard.md")
+        Path(short, "s").rename(place.root / "heard.md")
         for name in ("pipe", "heard"):
             for deed in _deeds(place):
                 with pytest.raises(RefusedError, match="no regular file"):
