@@ -36,6 +36,12 @@ DIAL_SECONDS = 2.0
 LOOK_SECONDS = 0.02
 """Between two looks for what somebody else is doing."""
 
+HANG_UPS = 5
+"""How often one engine may hang up on a hello before it is given up."""
+
+HANG_UP_SECONDS = 0.1
+"""The pause after the first; it grows by as much with each."""
+
 _tick = threading.Event()
 """Never set: to wait for a moment."""
 
@@ -75,11 +81,12 @@ class Connection:
 
 
 class _Away(Exception):
-    """This engine is not to be had: it is dead, or leaving. Another may be."""
+    """This engine is not to be had: it is dead, or leaving, or hangs up. Another may be."""
 
-    def __init__(self, reason: str, leaving: bool = False) -> None:
+    def __init__(self, reason: str, *, leaving: bool = False, hung_up: bool = False) -> None:
         self.reason = reason
         self.leaving = leaving
+        self.hung_up = hung_up
         super().__init__(reason)
 
 
@@ -101,6 +108,7 @@ def reach(
     """
     deadline = time.monotonic() + patience
     left: str | None = None
+    hang_ups: dict[str, int] = {}
     reason = "no engine runs on this home"
     while True:
         found = places.read(home)
@@ -110,7 +118,7 @@ def reach(
                 return _greet(found, hello, seconds, progress or _ignore)
             except _Away as away:
                 reason = away.reason
-                left = found.engine if away.leaving else left
+                left = _after(away, found.engine, left, hang_ups)
             except NoEngine:
                 if _named(home) == found.engine:
                     raise  # else it was replaced between our look and our call
@@ -119,6 +127,17 @@ def reach(
         if time.monotonic() > deadline:
             raise NoEngine(f"{reason}; gave up after {patience:g} s")
         _start_or_wait(home, environ, left, deadline)
+
+
+def _after(away: _Away, engine: str, left: str | None, hang_ups: dict[str, int]) -> str | None:
+    """Which engine is to be avoided from now on. One that hangs up is asked again, a little later
+    each time, and not for ever: then NoEngine is raised."""
+    if away.hung_up:
+        times = hang_ups[engine] = hang_ups.get(engine, 0) + 1
+        if times > HANG_UPS:
+            raise NoEngine(f"{away.reason} {times} times")
+        _tick.wait(times * HANG_UP_SECONDS)
+    return engine if away.leaving else left
 
 
 def _usual(found: Endpoint) -> float:
@@ -163,7 +182,7 @@ def _greet(
             text = f"the engine (pid {found.pid}) did not answer within {seconds:g} s"
             raise NoEngine(text) from error
         if isinstance(error, OSError):
-            raise _Away(f"the engine (pid {found.pid}) hung up") from error
+            raise _Away(f"the engine (pid {found.pid}) hung up", hung_up=True) from error
         raise
     return Connection(connection, lines, answer, found)
 
@@ -182,7 +201,7 @@ def _answer(
             return answer
         else:
             raise _refusal(answer)
-    raise _Away(f"the engine (pid {found.pid}) hung up")
+    raise _Away(f"the engine (pid {found.pid}) hung up", hung_up=True)
 
 
 def _refusal(answer: Mapping[str, Any]) -> Exception:

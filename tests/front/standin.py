@@ -2,7 +2,8 @@
 
 It answers every request with what it knows of it, and some methods make it do what engines do on
 a bad day: `die`, `half` (an answer), `drain`, `idle`, `hold` until `release`. The file `mood` in
-its home says how it starts: `fail`, `config`, `silent`, `refuse`, `deaf` or `fragile`.
+its home says how it starts: `fail`, `config`, `silent`, `refuse`, `rude`, `deaf` or
+`fragile`.
 """
 
 from __future__ import annotations
@@ -76,10 +77,8 @@ class Engine:
         hello = decode(lines.line() or b"")
         if hello is None or hello["token"] != self.me.token:
             send_line(connection, refusal("refused", "the token is wrong"))
-        elif self.mood == "deaf":
-            threading.Event().wait()
-        elif self.mood == "refuse":
-            send_line(connection, refusal("refused", "not today"))
+        elif self.mood in ("rude", "deaf", "refuse"):
+            self.turn_away(connection)
         elif self.leaving:
             send_line(connection, refusal("leaving", "another is coming"))
         elif hello["kind"] == "ask":
@@ -92,6 +91,14 @@ class Engine:
             if self.mood != "fragile":
                 Talk(self, connection, hello).run(lines)
         connection.close()
+
+    def turn_away(self, connection: socket.socket) -> None:
+        with (self.home / "hellos").open("a", encoding="utf-8") as log:
+            log.write("hello\n")
+        if self.mood == "deaf":
+            threading.Event().wait()
+        elif self.mood == "refuse":
+            send_line(connection, refusal("refused", "not today"))
 
     def answer(self, connection: socket.socket, question: dict[str, Any]) -> None:
         ok = {"memory_mcp": 1, "ok": True}

@@ -27,6 +27,12 @@ from memory_mcp.front.messages import id_in, read
 from memory_mcp.front.spawning import program, surroundings, words_of
 from tests.front.fronts import ROOT
 
+LINES = st.dictionaries(
+    st.sampled_from(["jsonrpc", "id", "method", "params", "result", "error", "x"]),
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),
+).map(lambda value: json.dumps(value).encode())
+"""Objects that are nearly messages."""
+
 
 def test_a_hello_says_what_is_the_clients_own_and_no_more(tmp_path: Path) -> None:
     environ = {"MEMORY_MCP_AGENT": "ann", "HOME": "/h", "OTHER_KEY": "secret"}
@@ -97,10 +103,11 @@ def test_the_id_of_a_line_in_pieces_is_found_at_either_end(number: object, last:
     assert found.id == number
 
 
-@given(st.binary(max_size=80) | st.text(max_size=80).map(str.encode))
-def test_reading_any_line_never_fails(line: bytes) -> None:
-    read(line)
-    id_in(line, line)
+@given(st.binary(max_size=80) | st.text(max_size=80).map(str.encode) | LINES)
+def test_any_line_is_read_as_what_json_says_or_not_at_all(line: bytes) -> None:
+    found = read(line)
+    assert found is None or found.value == json.loads(line.decode("utf-8-sig"))
+    assert id_in(line, line) is None or b'"id"' in line
 
 
 @pytest.mark.parametrize(

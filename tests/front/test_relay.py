@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from memory_mcp.front import endpoint as places
+from memory_mcp.front.starting import HANG_UPS
 from tests.front.fronts import SECONDS, Home
 
 INITIALIZE = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t"}}
@@ -313,6 +314,14 @@ def test_an_engine_that_is_always_lost_at_once_is_given_up(home: Home) -> None:
         found = {"result": front.ask(2)}
     assert "alone" in found["result"]
     assert "lost at once, 6 times in a row" in front.log()
+
+
+def test_an_engine_that_hangs_up_on_every_hello_is_soon_given_up(home: Home) -> None:
+    home.mood("rude")
+    front = home.front()
+    assert "alone" in front.ask(1)
+    assert "hung up 6 times" in front.log()
+    assert len((home.path / "hellos").read_text(encoding="utf-8").split()) == HANG_UPS + 1
 
 
 def test_a_state_folder_that_cannot_be_written_leads_to_a_server_of_its_own(home: Home) -> None:

@@ -249,6 +249,7 @@ async def test_a_listening_client_hears_of_changes_after_the_engine_was_killed(
                     seen.append(event)
                     if {type(item) for item in seen} == {ResourcesListChanged, ResourceUpdated}:
                         break
+            assert {type(item) for item in seen} == {ResourcesListChanged, ResourceUpdated}
             await until_found(house, talk, "V8", "memory/boiler")
 
 

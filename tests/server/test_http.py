@@ -7,6 +7,7 @@ from typing import Any
 
 import anyio
 import pytest
+from mcp.server.subscriptions import ResourcesListChanged
 
 from memory_mcp.server.first_look import WAIT_SECONDS
 from memory_mcp.server.http.grants import Transport
@@ -188,12 +189,15 @@ async def test_a_change_is_announced_to_a_client_that_subscribed(
 
 
 async def test_news_reach_a_listener_of_the_newer_era(tmp_path: Path) -> None:
+    heard: list[Any] = []
     async with place(tmp_path, NOTES) as there, there.talking("2026-07-28") as talk:
         with anyio.fail_after(SECONDS):
             async with talk.client.listen(resources_list_changed=True) as news:
                 await talk.done("memory_write", slug="kale", content="# Kale\n\nHardy.\n")
-                async for _ in news:
+                async for event in news:
+                    heard.append(event)
                     break
+    assert heard == [ResourcesListChanged()]
 
 
 async def test_two_hundred_requests_at_once_are_all_answered(tmp_path: Path) -> None:

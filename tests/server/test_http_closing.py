@@ -71,6 +71,16 @@ def hold(there: Place) -> FileLock:
     return lock
 
 
+async def thin(there: Place, begun: anyio.Event) -> list[str]:
+    """Change the note; the lines of the answer, or as much of it as came."""
+    async with there.asking() as http:
+        session = (await initialize(http)).headers["mcp-session-id"]
+        known = HEADERS | {"mcp-session-id": session}
+        async with http.stream("POST", "/mcp", headers=known, json=append("Thinned.")) as stream:
+            begun.set()
+            return [line async for line in stream.aiter_lines()]
+
+
 async def until_closed(port: int) -> None:
     """Wait until the port takes no connections any more."""
     with anyio.fail_after(SECONDS):
@@ -122,14 +132,7 @@ async def test_a_write_that_is_under_way_is_answered_before_the_port_closes(
         begun = anyio.Event()
 
         async def write() -> None:
-            async with there.asking() as http:
-                session = (await initialize(http)).headers["mcp-session-id"]
-                known = HEADERS | {"mcp-session-id": session}
-                async with http.stream(
-                    "POST", "/mcp", headers=known, json=append("Thinned.")
-                ) as stream:
-                    begun.set()
-                    answers.extend([line async for line in stream.aiter_lines()])
+            answers.extend(await thin(there, begun))
 
         async def release() -> None:
             await until_closed(there.port)
@@ -190,15 +193,7 @@ async def test_a_call_that_hangs_does_not_keep_the_port_from_closing(tmp_path: P
         begun = anyio.Event()
 
         async def write() -> None:
-            async with there.asking() as http:
-                session = (await initialize(http)).headers["mcp-session-id"]
-                known = HEADERS | {"mcp-session-id": session}
-                async with http.stream(
-                    "POST", "/mcp", headers=known, json=append("Thinned.")
-                ) as stream:
-                    begun.set()
-                    async for _ in stream.aiter_bytes():
-                        pass
+            await thin(there, begun)
             assert FINISH_SECONDS <= anyio.current_time() - began < 4
             await until_closed(there.port)
             lock.release()  # only now: what works on a file is not left alone with it

@@ -185,3 +185,5 @@ async def test_the_newer_era_is_told_of_changes(tmp_path: Path) -> None:
                 told.append(event)
                 if ResourcesListChanged() in told and ResourceUpdated(uri=uri) in told:
                     break
+    assert ResourcesListChanged() in told
+    assert ResourceUpdated(uri=uri) in told

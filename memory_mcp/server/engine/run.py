@@ -37,7 +37,6 @@ def run(environ: Mapping[str, str], home_flag: object, detached: bool) -> int:
     `detached`: somebody who starts it reads one line of JSON on stdout that says whether it came
     up. Another engine on the home is no failure: 0.
     """
-
     _allow_many_connections()
     gc.disable()  # until the memory is open: imports make many objects, and none of them dies
     home = places.home_of(environ, home_flag)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextvars
 from collections.abc import Callable
 from types import TracebackType
-from typing import Self
+from typing import Protocol, Self
 
 import anyio
 import mcp_types as t
@@ -113,7 +113,32 @@ class Posts:
         await door.handle_post_message(scope, receive, send)
 
 
-class _Inward:
+class _Closes(Protocol):
+    async def aclose(self) -> None: ...
+
+
+class _Wrapped:
+    """A stream around another, which it closes."""
+
+    _inner: _Closes
+
+    async def aclose(self) -> None:
+        """Take or send no more."""
+        await self._inner.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.aclose()
+
+
+class _Inward(_Wrapped):
     """A stream of messages from a client, each told to `heard` as it passes."""
 
     def __init__(
@@ -121,7 +146,7 @@ class _Inward:
         inner: ContextReceiveStream[SessionMessage | Exception],
         heard: Callable[[t.JSONRPCMessage], None],
     ) -> None:
-        self._inner = inner
+        self._inner: ContextReceiveStream[SessionMessage | Exception] = inner
         self._heard = heard
 
     @property
@@ -136,10 +161,6 @@ class _Inward:
             self._heard(item.message)
         return item
 
-    async def aclose(self) -> None:
-        """Take no more."""
-        await self._inner.aclose()
-
     def __aiter__(self) -> _Inward:
         return self
 
@@ -149,19 +170,8 @@ class _Inward:
         except anyio.EndOfStream:
             raise StopAsyncIteration from None
 
-    async def __aenter__(self) -> Self:
-        return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        await self.aclose()
-
-
-class _Outward:
+class _Outward(_Wrapped):
     """A stream of messages to a client, each told to `said` when it was taken."""
 
     def __init__(
@@ -169,25 +179,10 @@ class _Outward:
         inner: ContextSendStream[SessionMessage],
         said: Callable[[t.JSONRPCMessage], None],
     ) -> None:
-        self._inner = inner
+        self._inner: ContextSendStream[SessionMessage] = inner
         self._said = said
 
     async def send(self, item: SessionMessage, /) -> None:
         """Send a message."""
         await self._inner.send(item)
         self._said(item.message)
-
-    async def aclose(self) -> None:
-        """Send no more."""
-        await self._inner.aclose()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        await self.aclose()
