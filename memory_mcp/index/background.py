@@ -137,6 +137,12 @@ class Background:
         gc.freeze()
         self._find_strays()
 
+    @property
+    def is_placing(self) -> bool:
+        """Whether the store still has vectors of notes that are gone, or may have."""
+        waits = self._unplaced() or self._strays or self._filler.is_removing
+        return self._lane.is_open and bool(waits)
+
     def _find_strays(self) -> None:
         """Once the notes of a source and its vectors are both there."""
         for source_id in tuple(self._strays):

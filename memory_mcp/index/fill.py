@@ -69,6 +69,11 @@ class Filler:
         return self.decided and self.queue.idle and not self._records.is_lost
 
     @property
+    def is_removing(self) -> bool:
+        """Whether vectors wait to be removed."""
+        return bool(self._table.dropped)
+
+    @property
     def reasons(self) -> Sequence[str]:
         """Why the catalog or the cache was made anew in this process, a sentence each."""
         return (*self._records.reasons, *self._cache.database.reasons)

@@ -203,8 +203,9 @@ class Index:
         return False
 
     def _is_settled(self) -> bool:
-        scanned = not self._sync.is_scanning
-        return scanned and self._sync.idle and self._intake.files.idle and self._filler.idle
+        if self._sync.is_scanning or self._background.is_placing:
+            return False
+        return self._sync.idle and self._intake.files.idle and self._filler.idle
 
     async def run(self) -> None:
         """The background: load what is stored, sweep, read, embed, watch. Cancel it to stop, at
