@@ -34,8 +34,10 @@ class Gone(Exception):
 
 
 def environment(home: Path, **more: str) -> dict[str, str]:
-    """The environment of a server for this home: none of our own settings leak into it."""
+    """The environment of a server for this home: none of our own settings leak into it, and
+    modules are compiled once, as installed ones are, whatever this shell says."""
     kept = {name: value for name, value in os.environ.items() if "MEMORY_MCP" not in name}
+    kept.pop("PYTHONDONTWRITEBYTECODE", None)
     return {**kept, "MEMORY_MCP_HOME": str(home), **more}
 
 
