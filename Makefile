@@ -9,8 +9,10 @@ PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3 python; do \
 	&& { echo $$p; break; }; done)
 UV     := $(shell command -v uv 2>/dev/null)
 
+QUALITY := $(if $(LOCOMO),--locomo "$(LOCOMO)") $(if $(XQUAD),--xquad "$(XQUAD)")
+
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test clients conformance smoke check fix bench clean
+.PHONY: help setup demo test clients conformance smoke check fix bench bench-check clean
 
 help:
 	@echo "make demo   set up, then show the memory at work"
@@ -20,7 +22,8 @@ help:
 	@echo "make smoke  Claude Code and Codex, the real programs, offline, on one memory (needs npm)"
 	@echo "make check  format, lint, types, layers"
 	@echo "make fix    format and repair what lint can repair"
-	@echo "make bench  speed and size of this version (LOCOMO=DIR adds search quality)"
+	@echo "make bench  speed, size and search quality of this version"
+	@echo "make bench-check  fail where search quality fell (LOCOMO=DIR XQUAD=DIR add public data)"
 
 setup: $(VENV)/.ready
 
@@ -66,9 +69,10 @@ bench: setup
 	$(BIN)/python benchmarks/start.py
 	$(BIN)/python benchmarks/index.py
 	$(BIN)/python benchmarks/models.py
-ifdef LOCOMO
-	$(BIN)/python benchmarks/quality.py --locomo "$(LOCOMO)"
-endif
+	$(BIN)/python -m benchmarks.quality $(QUALITY)
+
+bench-check: setup
+	$(BIN)/python -m benchmarks.quality $(QUALITY) --check
 
 clean:
 	rm -rf $(VENV) dist build

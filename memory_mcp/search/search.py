@@ -11,7 +11,7 @@ from memory_mcp.index.view import IndexView
 from memory_mcp.search import query
 from memory_mcp.search.confidence import falling
 from memory_mcp.search.family import family_of
-from memory_mcp.search.gather import gather
+from memory_mcp.search.gather import Found, gather
 from memory_mcp.search.group import Group, NoteKey, Piece, behind_successors, group
 from memory_mcp.search.hit import Hit, HitPassage, SearchRequest, SearchResult
 from memory_mcp.search.rank import Weights, rank
@@ -65,9 +65,16 @@ class Searcher:
     async def ranking(self, request: SearchRequest) -> Ranking:
         """Everything that was found for a request, ranked; `limit` and `min_score` are not
         applied."""
+        return self.ranked(await self.look(request))
+
+    async def look(self, request: SearchRequest) -> Found:
+        """The evidence for a request, before it is ranked. Raises as `search` does."""
         text = query.check(request.query)
         where = scope(self._index.sources, request.sources, request.path_prefix, request.tag)
-        found = await gather(self._index, where, text, self._languages(where.source_ids))
+        return await gather(self._index, where, text, self._languages(where.source_ids))
+
+    def ranked(self, found: Found) -> Ranking:
+        """Rank evidence. Pure but for the state of the index that it reports."""
         state = self._index.state()
         family = family_of(state.embedder.model or "")
         pieces = rank(found.evidence, found.query, family, self._settings, self._weights)

@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from benchmarks.quality import Measure, run_locomo
-from benchmarks.retrieval import locomo
-from benchmarks.retrieval.metrics import (
+from benchmarks.quality import golden, locomo
+from benchmarks.quality.metrics import (
     Answer,
     Taken,
     area,
@@ -20,6 +19,9 @@ from benchmarks.retrieval.metrics import (
     reciprocal,
     within,
 )
+from benchmarks.quality.runs import run_locomo
+from benchmarks.quality.table import Row, Table, falls
+from benchmarks.quality.ways import LEGS
 
 TURNS = {
     "conv-01/session-01": ["Ann: We adopted a grey parrot called Kiwi.", "Bo: Does Kiwi talk?"],
@@ -93,10 +95,48 @@ async def test_a_tiny_set_is_measured_through_the_product(tmp_path: Path) -> Non
     data = tmp_path / "data"
     data.mkdir()
     write_set(data)
-    measured = Measure()
+    table = Table()
     loaded = locomo.load(data)
     assert len(loaded.questions) == 3
-    await run_locomo(loaded, tmp_path / "home", measured)
-    default = [row for row in measured.rows if row["ranking"] == "hybrid (default)"]
-    assert {row["table"] for row in default} >= {"pool c14", "conv c14"}
-    assert all(row["H@1"] == 100.0 and row["T@500"] == 100.0 for row in default)
+    await run_locomo(loaded, tmp_path / "home", table, LEGS, {})
+    shipped = [row for row in table.rows if row["ranking"] == "as shipped"]
+    assert {row["table"] for row in shipped} >= {"pool c14", "conv c14", "no answer"}
+    ranked = [row for row in shipped if row["table"] != "no answer"]
+    assert all(row["H@1"] == 100.0 and row["T@500"] == 100.0 for row in ranked)
+
+
+def test_a_fall_of_more_than_a_point_is_named() -> None:
+    before: list[Row] = [{"table": "a", "ranking": "b", "n": 9, "H@1": 80.0, "MRR": 70.0}]
+    little: list[Row] = [{**before[0], "H@1": 79.0}]
+    much: list[Row] = [{**before[0], "H@1": 78.9, "MRR": 71.0}]
+    assert falls(before, little) == []
+    assert falls(before, much) == ["a, b: H@1 80.0 -> 78.9"]
+    assert falls(before, []) == []
+
+
+def test_a_question_whose_note_is_missing_is_refused(tmp_path: Path) -> None:
+    row = {"id": "x-1", "question": "q", "language": "en", "kind": "fact", "gold": ["wiki/no"]}
+    (tmp_path / "questions-x.jsonl").write_text(json.dumps({**row, "rank": 1}), encoding="utf-8")
+    with pytest.raises(ValueError, match="x-1: there is no note wiki/no"):
+        golden.load(tmp_path)
+
+
+def test_the_best_right_note_decides_the_place() -> None:
+    question = golden.Question("x", "q", "en", "fact", frozenset({"wiki/b", "wiki/c"}), 1)
+    assert golden.place_of(question, ["wiki/a", "wiki/c", "wiki/b"]) == 2
+    assert golden.place_of(question, ["wiki/a"]) is None
+
+
+def test_the_golden_set_has_what_it_is_for() -> None:
+    questions = golden.load()
+    notes = list((golden.FOLDER / "notes").rglob("*.md"))
+    assert len(notes) >= 120
+    assert len(questions) >= 150
+    assert len({question.id for question in questions}) == len(questions)
+    assert all(1 <= question.rank <= 3 for question in questions)
+    assert sum(question.rank == 1 for question in questions) >= 0.8 * len(questions)
+    assert {question.language for question in questions} == {"en", "de"}
+    assert all(
+        bool(question.history) == (question.kind == "follow-up") or question.kind == "cross"
+        for question in questions
+    )

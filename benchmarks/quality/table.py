@@ -1,0 +1,61 @@
+"""Rows of results: printed as they come, kept for comparison with an earlier run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from benchmarks.quality.metrics import Answer, measure
+
+Row = dict[str, float | int | str]
+
+WORSE = 1.0
+"""Points by which a figure may fall before that is a fault."""
+
+
+class Table:
+    """The rows of one run."""
+
+    def __init__(self) -> None:
+        self.rows: list[Row] = []
+
+    def report(
+        self,
+        table: str,
+        ranking: str,
+        answers: Sequence[Answer],
+        more: Mapping[str, float] | None = None,
+    ) -> None:
+        """Measure, add a row, with `more` shares, and print it."""
+        found = {key: 100 * value for key, value in {**measure(answers), **(more or {})}.items()}
+        if not any(answer.passages for answer in answers):
+            found = {key: value for key, value in found.items() if not key.startswith("T@")}
+        self.add(table, ranking, len(answers), found)
+
+    def add(self, table: str, ranking: str, count: int, found: dict[str, float]) -> None:
+        """Add a row of percentages and print it."""
+        rounded = {key: round(value, 1) for key, value in found.items()}
+        self.rows.append({"table": table, "ranking": ranking, "n": count, **rounded})
+        numbers = " ".join(f"{key} {value:5}" for key, value in rounded.items())
+        print(f"{table:22} {ranking:20} n={count:<5} {numbers}", flush=True)
+
+    def write(self, path: Path) -> None:
+        """Keep the rows, one a line."""
+        lines = ",\n".join(json.dumps(row, ensure_ascii=False) for row in self.rows)
+        path.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
+
+
+def falls(before: Iterable[Row], now: Iterable[Row]) -> list[str]:
+    """Figures that fell by more than WORSE points; rows that only one run has are no fall."""
+    known = {(row["table"], row["ranking"]): row for row in now}
+    found = []
+    for old in before:
+        new = known.get((old["table"], old["ranking"]), {})
+        for key, value in old.items():
+            later = new.get(key)
+            if key == "n" or not isinstance(value, float) or not isinstance(later, int | float):
+                continue
+            if later < value - WORSE:
+                found.append(f"{old['table']}, {old['ranking']}: {key} {value} -> {later}")
+    return found
