@@ -25,6 +25,7 @@ SECONDS = 4.0
 """The longest scan. 16 MiB of prose take half a second; only a text made for it takes longer."""
 
 _RUN = re.compile(r"[A-Za-z0-9_+/=.:@%~-]{16,}")
+_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?")
 _DIGIT = re.compile(r"\d")
 _MIXED = re.compile(r"[a-z][A-Z]")
 _MOST = 500
@@ -96,9 +97,13 @@ def new_suspicions(before: str, after: str) -> tuple[Suspicion, ...]:
 
 
 def could_hold_token(text: str) -> bool:
-    """Whether a text has a run of letters and digits that is none of a sentence."""
+    """Whether a text has a run of letters and digits that is none of a sentence.
+
+    A time is none either: the tools write two into the header of each note.
+    """
     return any(
-        _DIGIT.search(run[0]) or (len(run[0]) >= 24 and _MIXED.search(run[0]))
+        (_DIGIT.search(run[0]) and not _TIME.fullmatch(run[0]))
+        or (len(run[0]) >= 24 and _MIXED.search(run[0]))
         for run in _RUN.finditer(text)
     )
 

@@ -43,6 +43,14 @@ def test_prose_does_not_load_the_rules() -> None:
     assert could_hold_token(f"x {GITHUB}")
 
 
+@pytest.mark.parametrize(
+    "time", ["2026-03-01T09:24:20+00:00", "2026-03-01T09:24:20.123456Z", "2026-03-01T09:24+0100"]
+)
+def test_the_times_in_a_header_do_not_load_the_rules(time: str) -> None:
+    assert not could_hold_token(f"---\ncreated: {time}\nupdated: '{time}'\n---\n# Tea\n")
+    assert could_hold_token(f"updated: {time}\nkey: {GITHUB}\n")
+
+
 def test_only_what_a_change_brings_in_counts() -> None:
     assert new_suspicions(f"old {GITHUB}", f"# New\n\nnew {GITHUB}") == ()
     fresh = new_suspicions(f"old {GITHUB}", f"old {GITHUB}\nand {GITLAB}")
