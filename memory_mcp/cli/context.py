@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import click
 
 from memory_mcp.cli import render
+from memory_mcp.cli.clients import default_home
 from memory_mcp.core.config import Config
 from memory_mcp.core.errors import NotFoundError
 from memory_mcp.settings import Loaded, load
@@ -87,7 +89,13 @@ def words_of(flags: Mapping[str, object]) -> list[str]:
 
 def no_memory(home: str) -> str:
     """What is said where there is no home."""
-    return f"there is no memory at {home}; memory-mcp init makes it"
+    return f"there is no memory at {home}; {init_line(home)} makes it"
+
+
+def init_line(home: str) -> str:
+    """The command that makes this very home."""
+    words = [] if Path(home) == default_home() else ["--home", home]
+    return shlex.join(["memory-mcp", *words, "init"])
 
 
 pass_setup = click.make_pass_decorator(Setup)

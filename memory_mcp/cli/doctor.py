@@ -14,7 +14,7 @@ import click
 
 from memory_mcp import __version__
 from memory_mcp.cli import render
-from memory_mcp.cli.context import Setup, as_json, pass_setup
+from memory_mcp.cli.context import Setup, as_json, init_line, pass_setup
 from memory_mcp.cli.finding import Finding
 from memory_mcp.cli.wording import counted, for_person
 from memory_mcp.core.config import Config, EmbeddingSettings
@@ -136,7 +136,7 @@ def examine_home(home: Path, user: int | None = None) -> Finding:
     try:
         state = home.stat()
     except FileNotFoundError:
-        way_out = f"memory-mcp init makes it; or {ELSEWHERE}"
+        way_out = f"{init_line(str(home))} makes it; or {ELSEWHERE}"
         return Finding("home", "wrong", f"{home} is not there", way_out)
     except OSError as error:
         return Finding("home", "wrong", f"{home}: {plain_reason(error)}", ELSEWHERE)

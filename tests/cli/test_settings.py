@@ -148,7 +148,8 @@ def test_what_needs_a_memory_makes_none(tmp_path: Path, command: Command, line: 
     nowhere = tmp_path / "nowhere"
     done = command("--home", str(nowhere), *line.split())
     assert (done.code, done.out) == (1, "")
-    assert done.err == (f"memory-mcp: there is no memory at {nowhere}; memory-mcp init makes it\n")
+    way_out = f"memory-mcp --home {nowhere} init"
+    assert done.err == f"memory-mcp: there is no memory at {nowhere}; {way_out} makes it\n"
     assert not nowhere.exists()
 
 

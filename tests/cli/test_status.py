@@ -118,7 +118,7 @@ def test_doctor_names_missing_folders_wrong_settings_and_a_missing_home(
     nowhere = tmp_path / "nowhere"
     done = command("--home", str(nowhere), "doctor")
     assert done.code == 1
-    assert "memory-mcp init" in done.out
+    assert f"memory-mcp --home {nowhere} init makes it" in done.out
     assert not nowhere.exists()
 
 
@@ -165,7 +165,8 @@ def test_status_of_a_missing_home_makes_nothing(tmp_path: Path, command: Command
     assert {one["state"] for one in done.json["sources"].values()} == {"missing"}
     assert (done.json["pending"], done.json["vectors"]) == (0, 0)
     said = command("--home", str(nowhere), "status")
-    assert said.out == f"there is no memory at {nowhere}; memory-mcp init makes it\n"
+    way_out = f"memory-mcp --home {nowhere} init"
+    assert said.out == f"there is no memory at {nowhere}; {way_out} makes it\n"
     assert not nowhere.exists()
 
 

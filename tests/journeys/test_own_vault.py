@@ -30,7 +30,7 @@ def test_a_vault_is_a_source_and_stays_what_it_is(tmp_path: Path) -> None:
     before = lay_vault(vault)
     memory = partial(runs.memory, home)
 
-    assert "memory-mcp init makes it" in memory("list", code=1)
+    assert f"memory-mcp --home {home} init makes it" in memory("list", code=1)
     memory("init")
     (home / "config.yml").write_text(f"sources: {{vault: {{path: {vault}}}}}\n", encoding="utf-8")
 
