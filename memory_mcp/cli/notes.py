@@ -133,8 +133,9 @@ def write(
     config = setup.config()
     slug, text = inbox_slug(config, slug), given_text(content)
     header: dict[str, Json] | None = {"tags": list(tags)} if tags else None
+    wait = None if config.writing.read_only else BRIEFLY  # a refusal lists no similar notes
     done = with_memory(
-        config, lambda app: app.writer.write(slug, text, header, expected=if_revision), BRIEFLY
+        config, lambda app: app.writer.write(slug, text, header, expected=if_revision), wait
     )
     show_engine(setup, [done.reference])
     if json_:
