@@ -154,8 +154,9 @@ class Calls:
             raise InputError(self._unknown(name, options))
         if offer.writes and options.read_only:
             raise RefusedError(
-                f"{name} is refused: this server runs in read-only mode. Reading tools work;"
-                " writing needs a start without --read-only and without writing.read_only."
+                f"{name} is refused: this client may only read. Reading tools work; writing needs"
+                " a start without --read-only and without writing.read_only, and over HTTP a"
+                " token that is not read_only."
             )
         return offer
 
