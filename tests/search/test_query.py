@@ -73,9 +73,9 @@ def test_a_long_text_without_a_question_is_searched_by_both_ends() -> None:
 def test_the_time_to_read_a_paste_grows_with_its_length_alone(piece: str) -> None:
     def seconds(length: int) -> float:
         text = piece * (length // len(piece))
-        begun = time.perf_counter()
+        begun = time.thread_time()
         focus(text)
-        return time.perf_counter() - begun
+        return time.thread_time() - begun
 
     assert min(seconds(200_000) for _ in range(3)) < 0.5
 
