@@ -17,6 +17,7 @@ import pytest
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
+from memory_mcp.front.stopping import stop
 from tests.server.wires import HELLO, READY
 from tests.server.worlds import MODES, Talk, write_files
 
@@ -38,8 +39,11 @@ async def client(home: Path, mode: Any = "auto", **more: str) -> AsyncIterator[T
         command=COMMAND[0], args=COMMAND[1:], env=environment(home, **more), cwd=home
     )
     with (home / "stderr.log").open("w", encoding="utf-8") as log:
-        async with Client(stdio_client(server, errlog=log), mode=mode) as inner:
-            yield Talk(inner)
+        try:
+            async with Client(stdio_client(server, errlog=log), mode=mode) as inner:
+                yield Talk(inner)
+        finally:
+            stop(environment(home), {})  # the engine would wait for further clients
 
 
 class Process:
@@ -93,6 +97,7 @@ def process(home: Path, *flags: str, **more: str) -> Iterator[Process]:
             yield Process(inner)
         finally:
             inner.kill()
+            stop(environment(home), {})
 
 
 @pytest.mark.parametrize("mode", MODES)
