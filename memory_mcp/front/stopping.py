@@ -44,11 +44,22 @@ def stop(
     home = places.home_of(environ, flags.get("home"))
     if not _runs(home):
         return "none"
-    found = places.read(home)
+    found = _found(home, GO_SECONDS)
     if (_told(home, environ) and _gone(home, GO_SECONDS)) or not _runs(home):
         return "stopped"
     _end(home, found)
     return "killed"
+
+
+def _found(home: str, seconds: float) -> Endpoint | None:
+    """Where the engine is. One that is coming is not to be found yet, one that is going not any
+    more: None where it has gone, or still hides after so many seconds."""
+    deadline = time.monotonic() + seconds
+    found = places.read(home)
+    while found is None and _runs(home) and time.monotonic() < deadline:
+        _tick.wait(LOOK_SECONDS)
+        found = places.read(home)
+    return found
 
 
 def _told(home: str, environ: Mapping[str, str]) -> bool:

@@ -255,6 +255,17 @@ def test_engine_stop_waits_until_the_engine_has_gone(engines: Engines) -> None:
     assert (code, out) == (0, "No engine runs.\n")
 
 
+def test_engine_stop_waits_for_an_engine_that_is_only_coming(engines: Engines) -> None:
+    process = engines.run("engine", "run", "--home", str(engines.home), "--detached")
+    while not Path(state_file(str(engines.home), ENGINE_LOCK)).exists():
+        assert process.poll() is None
+        _tick.wait(0.01)
+    code, out, errors = engines.command("engine", "stop")
+    assert (code, out) == (0, "The engine has stopped.\n"), errors
+    assert process.wait(SECONDS) == 0
+    assert engines.left() == []
+
+
 def test_engine_stop_ends_an_engine_that_does_not_answer(engines: Engines) -> None:
     process, _ = engines.start()
     process.send_signal(signal.SIGSTOP)
