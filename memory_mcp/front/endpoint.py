@@ -21,6 +21,7 @@ from memory_mcp.front.home import (
     START_LOCK,
     candidates,
     home_of,
+    identity,
     is_own,
     make_state,
     state_file,
@@ -39,6 +40,7 @@ __all__ = [
     "dial",
     "folder_fault",
     "home_of",
+    "identity",
     "listen",
     "make_state",
     "pid_of",
@@ -81,7 +83,8 @@ class Endpoint:
 
 
 def read(home: str) -> Endpoint | None:
-    """What the endpoint file says; None where there is none, or none that can be used."""
+    """What the endpoint file says; None where there is none, or none that can be used, such as
+    one that came along with a copy of another home."""
     try:
         found = os.open(state_file(home, FILE), os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
     except OSError:
@@ -92,13 +95,14 @@ def read(home: str) -> Endpoint | None:
         return None
     finally:
         os.close(found)
-    return _parsed(data)
+    return _parsed(data, identity(home))
 
 
-def _parsed(data: bytes) -> Endpoint | None:
+def _parsed(data: bytes, folder: tuple[int, int] | None) -> Endpoint | None:
+    """`folder`: the identity of the home that the file lies in."""
     try:
         value = json.loads(data.decode("utf-8"))
-        if value["memory_mcp"] != FORMAT:
+        if value["memory_mcp"] != FORMAT or folder is None or value["folder"] != list(folder):
             return None
         endpoint = Endpoint(
             str(value["engine"]),
@@ -116,6 +120,7 @@ def _parsed(data: bytes) -> Endpoint | None:
 
 def write(home: str, endpoint: Endpoint) -> None:
     """Put the endpoint file in place, in one step, readable by this user only."""
+    make_state(home)
     value = {
         "memory_mcp": FORMAT,
         "engine": endpoint.engine,
@@ -124,8 +129,8 @@ def write(home: str, endpoint: Endpoint) -> None:
         "started": endpoint.started,
         "address": endpoint.address,
         "token": endpoint.token,
+        "folder": identity(home),
     }
-    make_state(home)
     path = state_file(home, FILE)
     beside = f"{path}.{os.getpid()}.tmp"
     with contextlib.suppress(FileNotFoundError):

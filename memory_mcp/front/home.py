@@ -44,6 +44,15 @@ def make_state(home: str) -> None:
         os.chmod(folder, 0o700)
 
 
+def identity(folder: str) -> tuple[int, int] | None:
+    """Which folder a path leads to now; None where there is none. A copy is another one."""
+    try:
+        found = os.stat(folder)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
 def is_own(found: os.stat_result) -> bool:
     """Whether a file belongs to this user."""
     return not hasattr(os, "geteuid") or found.st_uid == os.geteuid()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import socket
 import tempfile
 from collections.abc import Iterator
@@ -47,6 +48,23 @@ def test_the_home_is_the_one_of_the_settings(
     except RuntimeError:
         return  # a user that does not exist
     assert places.home_of(environ, flag) == os.path.realpath(expected)
+
+
+@POSIX
+def test_a_copy_of_a_home_does_not_lead_to_the_engine_of_the_original(
+    tmp_path: Path, short: dict[str, str]
+) -> None:
+    original, copy, moved = (str(tmp_path / name) for name in ("original", "copy", "moved"))
+    listening, address = listen(original, short)
+    with listening:
+        places.write(original, endpoint(address))
+        shutil.copytree(
+            original, copy, ignore=shutil.ignore_patterns("*.sock"), copy_function=shutil.copy2
+        )
+        assert places.read(original) is not None
+        assert places.read(copy) is None
+        Path(original).rename(moved)
+        assert places.read(moved) is not None
 
 
 @POSIX

@@ -63,7 +63,7 @@ class Engine:
         """`watchdog` is told how many seconds the engine still has: it ends what hangs."""
         self._watchdog = watchdog
         self._home = home
-        self._folder = _identity(home)
+        self._folder = places.identity(home)
         self._door = door
         self._endpoint = endpoint
         self._environ = environ
@@ -163,7 +163,7 @@ class Engine:
         """Stay reachable; go when there is nothing to do, or nothing to be found by."""
         while not self._end.is_set():
             await anyio.sleep(LOOK_SECONDS)
-            if await anyio.to_thread.run_sync(_identity, self._home) != self._folder:
+            if await anyio.to_thread.run_sync(places.identity, self._home) != self._folder:
                 self._leave("drain", STOP_SECONDS, "the home is gone")
                 return
             await self._stay_reachable(tasks)
@@ -248,12 +248,3 @@ class Engine:
                 )
                 await visit.run(self._endpoint)
         await stream.finish()
-
-
-def _identity(home: str) -> tuple[int, int] | None:
-    """Which folder it is; None where there is none. One that was put in its place is another."""
-    try:
-        found = os.stat(home)  # noqa: PTH116 - a path as the front has it
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino
