@@ -150,10 +150,10 @@ class Relay:
             self._link, self._said = link, False
             self._changed.notify_all()
         self._tell(lines)
-        idle = self._pump(link)
+        rests = self._pump(link)
         with self._changed:
             self._link = None
-            died = not (idle or self._client.draining)
+            died = not (rests or self._client.draining)
             lines = self._client.lost(died=died)
             gone, taken = self._said, self._taken
             lively = self._client.answers > answers or time.monotonic() - began > LIVELY_SECONDS
@@ -164,24 +164,27 @@ class Relay:
         if code is not None and code > 0 and not lively:
             leave(code)  # a child that cannot serve has said why
         self._deaths = self._deaths + 1 if died and not lively else 0
-        if idle:
+        if rests:
             self._rest(taken, or_wanted=True)
 
     def _pump(self, link: EngineLink | ChildLink) -> bool:
-        """Pass on what the engine says until it is gone, or to be left; whether it is idle."""
+        """Pass on what the engine says until it is gone, or to be left; whether another one is
+        only needed once the client wants something: it was idle, or told to stop."""
+        stopped = False
         for line in link.lines():
             event = event_in(line)
             if event == "idle":
                 return True
             with self._changed:
-                self._client.draining |= event == "drain"
+                stopped |= event == "stop"
+                self._client.draining |= stopped or event == "drain"
                 lines = self._client.give(line) if event is None else []
                 drained = self._drained()
                 self._changed.notify_all()
             self._tell(lines)
             if drained is not None:
-                return False
-        return False
+                return stopped
+        return stopped
 
     def _rest(self, taken: int, or_wanted: bool = False) -> None:
         """Wait until the client says something, or does so already for something it said."""

@@ -188,11 +188,14 @@ class Talk:
         self.engine.released.set()
         self.on_other(message)
 
-    def on_drain(self, message: dict[str, Any]) -> None:
+    def on_drain(self, message: dict[str, Any], event: str = "drain") -> None:
         self.engine.leave()
-        self.send({"memory_mcp": 1, "event": "drain"})
+        self.send({"memory_mcp": 1, "event": event})
         self.on_other(message)
         threading.Timer(0.3, os._exit, (0,)).start()
+
+    def on_stop(self, message: dict[str, Any]) -> None:
+        self.on_drain(message, "stop")
 
     def on_idle(self, message: dict[str, Any]) -> None:
         self.engine.leave()

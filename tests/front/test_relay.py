@@ -135,18 +135,22 @@ def test_an_engine_that_drains_finishes_its_calls_and_gets_no_new_ones(home: Hom
     assert after["repeated"] == ["stream"]
 
 
-def test_after_an_idle_engine_has_gone_the_next_message_starts_another(home: Home) -> None:
+@pytest.mark.parametrize("way", ["idle", "stop"])
+def test_after_an_engine_went_for_good_the_next_message_starts_another(
+    home: Home, way: str
+) -> None:
     front = home.front()
     shake(front)
-    front.ask(1, "idle")
+    front.ask(1, way)
     assert len(home.engines()) == 1
     assert front.ask(2)["resumed"] is True
     assert len(home.engines()) == 2
 
 
-def test_an_idle_front_ends_with_its_client(home: Home) -> None:
+@pytest.mark.parametrize("way", ["idle", "stop"])
+def test_a_front_that_needs_no_engine_ends_with_its_client(home: Home, way: str) -> None:
     front = home.front()
-    front.ask(1, "idle")
+    front.ask(1, way)
     assert front.end() == 0
     assert len(home.engines()) == 1
 

@@ -125,7 +125,7 @@ async def test_a_listener_gets_no_error_when_the_engine_goes(tmp_path: Path) -> 
         await guest.until(lambda: guest.heard)
         place.engine.stop()
         await guest.until(lambda: guest.ended)
-        assert guest.events == ["drain"]
+        assert guest.events == ["stop"]
         assert not guest.has(number)
 
 

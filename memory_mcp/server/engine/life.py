@@ -77,7 +77,7 @@ class Engine:
         self._clients = Clients()
         self._faces = Faces(self._door.config)
         self._end = anyio.Event()
-        self._event, self._seconds, self._reason = "drain", STOP_SECONDS, ""
+        self._event, self._seconds, self._reason = "stop", STOP_SECONDS, ""
         self._asks = Asks(self._faces, self.describe, self.stop)
         self._began = anyio.current_time()
         async with anyio.create_task_group() as tasks:
@@ -104,9 +104,11 @@ class Engine:
 
     def stop(self) -> None:
         """End, soon and in order."""
-        self._leave("drain", STOP_SECONDS, "it was told to stop")
+        self._leave("stop", STOP_SECONDS, "it was told to stop")
 
     def _leave(self, event: str, seconds: float, reason: str) -> None:
+        """`event`: "drain" sends the clients to another engine, after "stop" and "idle" they
+        start one when they need it; empty: nothing is said."""
         self._watchdog(seconds + END_SECONDS)
         if self._end.is_set():
             self._seconds = min(self._seconds, seconds)
@@ -164,7 +166,7 @@ class Engine:
         while not self._end.is_set():
             await anyio.sleep(LOOK_SECONDS)
             if await anyio.to_thread.run_sync(places.identity, self._home) != self._folder:
-                self._leave("drain", STOP_SECONDS, "the home is gone")
+                self._leave("stop", STOP_SECONDS, "the home is gone")
                 return
             await self._stay_reachable(tasks)
             if await self._is_idle():
