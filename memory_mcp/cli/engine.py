@@ -14,6 +14,7 @@ from memory_mcp.cli.context import Setup, as_json, pass_setup
 from memory_mcp.cli.wording import counted
 from memory_mcp.core.errors import MemoryMcpError
 from memory_mcp.front import stopping
+from memory_mcp.front.endpoint import home_of, pid_of
 
 
 @click.group()
@@ -38,16 +39,25 @@ def run_engine(setup: Setup, home: str | None, detached: bool) -> int:
 def engine_status(setup: Setup, json_: bool) -> None:
     """Whether an engine runs, since when, and who uses it."""
     found = running(setup)
+    silent = None if found else _silent(setup)
     if json_:
-        render.as_json(found or NONE)
-    elif found is None:
-        render.line("No engine runs; the next client starts one.")
-    else:
+        render.as_json(found or {"pid": silent, "uptime_s": None, "clients": []})
+    elif found is not None:
         _show(found)
+    elif silent is not None:
+        render.line(
+            f"The engine (process {silent}) runs and does not answer; memory-mcp engine stop"
+            " ends it, and the next client starts another."
+        )
+    else:
+        render.line("No engine runs; the next client starts one.")
 
 
-NONE: dict[str, Any] = {"pid": None, "uptime_s": None, "clients": []}
-"""The engine where there is none."""
+def _silent(setup: Setup) -> int | None:
+    """The process of an engine that holds its lock and gave no answer."""
+    home = home_of(os.environ, setup.flags.get("home"))
+    pid = pid_of(home)
+    return pid if pid is not None and stopping.runs(home) else None
 
 
 def running(setup: Setup) -> dict[str, Any] | None:

@@ -42,10 +42,10 @@ def stop(
     One that does not answer is ended by signals, where it is known to be an engine: its lock is
     held, and the process that the endpoint file names is one of this program."""
     home = places.home_of(environ, flags.get("home"))
-    if not _runs(home):
+    if not runs(home):
         return "none"
     found = _found(home, GO_SECONDS)
-    if (_told(home, environ) and _gone(home, GO_SECONDS)) or not _runs(home):
+    if (_told(home, environ) and _gone(home, GO_SECONDS)) or not runs(home):
         return "stopped"
     _end(home, found)
     return "killed"
@@ -56,7 +56,7 @@ def _found(home: str, seconds: float) -> Endpoint | None:
     more: None where it has gone, or still hides after so many seconds."""
     deadline = time.monotonic() + seconds
     found = places.read(home)
-    while found is None and _runs(home) and time.monotonic() < deadline:
+    while found is None and runs(home) and time.monotonic() < deadline:
         _tick.wait(LOOK_SECONDS)
         found = places.read(home)
     return found
@@ -92,7 +92,7 @@ def _signals() -> list[int]:
     return [getattr(signal, name) for name in names if hasattr(signal, name)]
 
 
-def _runs(home: str) -> bool:
+def runs(home: str) -> bool:
     """Whether an engine holds its lock."""
     path = places.state_file(home, places.ENGINE_LOCK)
     if not os.path.exists(path):
@@ -103,7 +103,7 @@ def _runs(home: str) -> bool:
 
 def _gone(home: str, seconds: float) -> bool:
     deadline = time.monotonic() + seconds
-    while _runs(home):
+    while runs(home):
         if time.monotonic() > deadline:
             return False
         _tick.wait(LOOK_SECONDS)

@@ -266,6 +266,20 @@ def test_engine_stop_waits_for_an_engine_that_is_only_coming(engines: Engines) -
     assert engines.left() == []
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(60)
+def test_engine_status_tells_an_engine_that_does_not_answer_from_none(engines: Engines) -> None:
+    process, _ = engines.start()
+    process.send_signal(signal.SIGSTOP)
+    code, out, errors = engines.command("engine", "status")
+    assert code == 0, errors
+    assert out.startswith(f"The engine (process {process.pid}) runs and does not answer")
+    process.kill()
+    process.wait()
+    code, out, _ = engines.command("engine", "status")
+    assert (code, out) == (0, "No engine runs; the next client starts one.\n")
+
+
 def test_engine_stop_ends_an_engine_that_does_not_answer(engines: Engines) -> None:
     process, _ = engines.start()
     process.send_signal(signal.SIGSTOP)
