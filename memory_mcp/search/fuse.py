@@ -8,9 +8,6 @@ from collections.abc import Collection, Mapping, Sequence
 DEPTH = 100
 """How many passages of each leg are looked at; the depth the other numbers were chosen at."""
 
-TRUST_IN_WORDS = 0.5
-"""Exponent on the coverage: below 1, words are trusted early. Chosen by hand on LoCoMo."""
-
 
 def spread(scores: Mapping[int, float], floor: float, least: float) -> dict[int, float]:
     """Min-max: the best passage gets 1, one at `floor` gets 0.
@@ -40,9 +37,9 @@ def coverage(held: Collection[int], masses: Sequence[float]) -> float:
     return min(1.0, sum(masses[place] for place in held) / total) if total > 0 else 0.0
 
 
-def vector_share(covered: float, least: float) -> float:
+def vector_share(covered: float, least: float, trust: float) -> float:
     """How far vectors are trusted: `least` where the best passage holds all words, 1 where none.
 
-    w = 1 - (1 - least) * coverage ** .5
+    w = 1 - (1 - least) * coverage ** trust; a trust below 1 means that words are trusted early.
     """
-    return 1 - (1 - least) * math.pow(covered, TRUST_IN_WORDS)
+    return 1 - (1 - least) * math.pow(covered, trust)

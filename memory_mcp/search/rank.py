@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from memory_mcp.core.config import SearchSettings
 from memory_mcp.core.note import Card, Passage
@@ -42,6 +43,7 @@ class Weights:
     note: float = rules.NOTE_WEIGHT
     pair: float = rules.PAIR_WEIGHT
     date: float = rules.DATE_WEIGHT
+    beside: float = rules.BESIDE_WEIGHT
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +57,9 @@ class Scale:
     best_note: float
     """BM25 of the best whole note, for the note rule."""
     share: float
-    """Share of the vector leg."""
+    """Share of the vector leg for a passage in English."""
+    share_elsewhere: float
+    """The same for other languages."""
 
 
 def rank(
@@ -78,6 +82,7 @@ def rank(
         else piece
         for place, piece in enumerate(fused)
     ]
+    paired = _beside(paired, weights.beside)
     factors = {note: list(_factors(item, query, settings)) for note, item in notes.items()}
     ruled = by_rank(_multiplied(piece, factors[piece.note]) for piece in paired)
     return by_rank(_supported(ruled, settings.page_support)) if settings.page_support else ruled
@@ -99,29 +104,37 @@ def _scale(
         words=fuse.spread(words, fuse.floor_of(by_words), least=0.0),
         vectors=fuse.spread(cosines, lowest, family.width),
         best_note=max((item.note_bm25 for item in found), default=0.0),
-        share=_share(found, query, family, settings) if cosines else 0.0,
+        share=_share(found, query, family.least_share, family.trust, settings),
+        share_elsewhere=_share(found, query, family.least_share, family.trust_elsewhere, settings),
     )
 
 
 def _share(
-    found: Sequence[Evidence], query: Query, family: Family, settings: SearchSettings
+    found: Sequence[Evidence],
+    query: Query,
+    least: float,
+    trust: float,
+    settings: SearchSettings,
 ) -> float:
     """The share of the vector leg: fixed by the settings, or by how far words cover the
     question."""
     if settings.vector_weight != "auto":
         return settings.vector_weight
-    best = max(found, key=lambda item: item.bm25)
-    return fuse.vector_share(fuse.coverage(best.held, query.masses), family.least_share)
+    best = max(found, key=lambda item: item.bm25, default=None)
+    covered = fuse.coverage(best.held, query.masses) if best else 0.0
+    return fuse.vector_share(covered, least, trust)
 
 
 def _piece(
     place: int, item: Evidence, query: Query, family: Family, scale: Scale, weights: Weights
 ) -> Piece:
-    share = scale.share if item.cosine is not None else 0.0
+    share = scale.share if item.card.language == "en" else scale.share_elsewhere
+    if item.cosine is None:
+        share = 0.0
     trace = Trace().plus("words", scale.words.get(place, 0.0), 1 - share)
     trace = trace.plus("vectors", scale.vectors.get(place, 0.0), share)
     if scale.best_note > 0:
-        trace = trace.plus("note", item.note_bm25 / scale.best_note, weights.note)
+        trace = trace.plus("note", item.note_bm25 / scale.best_note, weights.note * (1 - share))
     trace = trace.plus("date", rules.date_match(query.days, item.card, item.passage), weights.date)
     covered = fuse.coverage(item.held, query.masses)
     return Piece(
@@ -142,16 +155,33 @@ def _with_pairs(piece: Piece, query: Query, card: Card, weights: Weights) -> Pie
     return replace(piece, trace=piece.trace.plus("pairs", share, weights.pair))
 
 
+def _beside(pieces: Sequence[Piece], weight: float) -> list[Piece]:
+    """Each passage with a share of what the passages next to it in their note have."""
+    lines = {(piece.note, piece.passage.first): piece for piece in pieces}
+    near: dict[tuple[NoteKey, int], float] = {}
+    for (note, first), (after, second) in pairwise(sorted(lines)):
+        one, other = lines[note, first], lines[after, second]
+        if note == after and rules.adjoin(one.passage, other.passage):
+            near[note, first] = near.get((note, first), 0.0) + other.rank
+            near[after, second] = near.get((after, second), 0.0) + one.rank
+    return [
+        replace(piece, trace=piece.trace.plus("beside", points, weight))
+        for piece in pieces
+        for points in [near.get((piece.note, piece.passage.first), 0.0)]
+    ]
+
+
 def _factors(
     item: Evidence, query: Query, settings: SearchSettings
 ) -> Iterator[tuple[str, float]]:
     """What a note's passages are multiplied with, by rule."""
     named = rules.naming(query.forms, item.card)
-    yield "source", item.boost
-    yield "slug", settings.slug_match_boost if named.some else 1.0
-    yield "full name", settings.slug_full_name_boost if named.full else 1.0
-    yield "log", rules.log_factor(item.card.path, query.chronicle, settings.log_demotion)
-    yield "superseded", rules.SUPERSEDED if item.superseded else 1.0
+    yield "source", item.boost**rules.LEAD
+    yield "slug", (settings.slug_match_boost if named.some else 1.0) ** rules.NAME_LEAD
+    yield "full name", (settings.slug_full_name_boost if named.full else 1.0) ** rules.NAME_LEAD
+    demotion = rules.log_factor(item.card.path, query.chronicle, settings.log_demotion)
+    yield "log", demotion**rules.LEAD
+    yield "superseded", (rules.SUPERSEDED if item.superseded else 1.0) ** rules.LEAD
 
 
 def _multiplied(piece: Piece, factors: Sequence[tuple[str, float]]) -> Piece:

@@ -42,12 +42,19 @@ def test_coverage_weighs_words_by_their_rarity() -> None:
 def test_vectors_are_trusted_fully_without_words_and_least_with_all_of_them(
     covered: float, least: float
 ) -> None:
-    assert vector_share(0, least) == 1
-    assert vector_share(1, least) == approx(least)
-    assert least - 1e-9 <= vector_share(covered, least) <= 1
+    assert vector_share(0, least, 0.5) == 1
+    assert vector_share(1, least, 0.5) == approx(least)
+    assert least - 1e-9 <= vector_share(covered, least, 0.5) <= 1
 
 
 @given(shares, shares)
 def test_more_coverage_never_means_more_vector(one: float, other: float) -> None:
     low, high = sorted((one, other))
-    assert vector_share(high, 0.2) <= vector_share(low, 0.2)
+    assert vector_share(high, 0.2, 0.8) <= vector_share(low, 0.2, 0.8)
+
+
+@given(shares, shares)
+def test_a_greater_trust_means_more_vector_where_words_cover_a_part(
+    one: float, least: float
+) -> None:
+    assert vector_share(one, least, 0.85) >= vector_share(one, least, 0.5) - 1e-12

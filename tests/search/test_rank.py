@@ -20,7 +20,7 @@ QUESTION = build(
     "what changed for copper kettles in May 2024?",
     Lexicon(("en",), lambda term: 1.0, 2.0, lambda part: ()),
 )
-BARE = Weights(note=0, pair=0, date=0)
+BARE = Weights(note=0, pair=0, date=0, beside=0)
 NEUTRAL = {"slug_match_boost": 1, "slug_full_name_boost": 1, "log_demotion": 1}
 
 evidence = st.builds(
