@@ -17,6 +17,7 @@ from pydantic import (
 )
 
 from memory_mcp.core.agent import PATTERN, check_agent
+from memory_mcp.core.languages import language_setting
 
 Positive = Annotated[int, Field(ge=1)]
 Count = Annotated[int, Field(ge=0)]
@@ -140,7 +141,7 @@ class SearchSettings(Section):
     slug_full_name_boost: Factor = 1.5
     log_demotion: Factor = 0.5
     page_support: Share = 0
-    language: str = "auto"
+    language: Annotated[str, AfterValidator(language_setting)] = "auto"
 
 
 class RecallSettings(Section):

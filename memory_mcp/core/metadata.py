@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from memory_mcp.core.languages import language_code
 from memory_mcp.core.links import header_links
 from memory_mcp.core.note import Json, Link, Provenance
 from memory_mcp.core.plain import clip, one_line, plain
@@ -38,6 +39,8 @@ class Metadata:
     updated: str | None = None
     pinned: bool = False
     provenance: Provenance | None = None
+    language: str | None = None
+    """ISO 639-1 code of a natural language; None where the header names none, or another kind."""
     links: tuple[Link, ...] = ()
     warnings: tuple[str, ...] = ()
 
@@ -56,6 +59,7 @@ def metadata(values: Mapping[str, Json]) -> Metadata:
         updated=reader.date("updated"),
         pinned=reader.flag("pinned"),
         provenance=_provenance(reader),
+        language=_language(values),
         links=reader.links(),
         warnings=tuple(reader.warnings),
     )
@@ -152,6 +156,13 @@ def _listed(text: str, blanks: bool) -> Json:
 
 def _description(text: str) -> str | None:
     return (plain(text) if len(text) <= _LONGEST else one_line(text)) or None
+
+
+def _language(values: Mapping[str, Json]) -> str | None:
+    """From `language` or `lang`. Notes on code name its language there too: that says nothing."""
+    given = (values.get(key) for key in ("language", "lang"))
+    codes = (language_code(value) for value in given if isinstance(value, str))
+    return next((code for code in codes if code), None)
 
 
 def _tag(word: str) -> str:

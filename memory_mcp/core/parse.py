@@ -39,10 +39,12 @@ def parse(
     data: bytes,
     modified: str,
     chunking: ChunkSettings,
+    language: str | None = None,
 ) -> Note:
     """The note in a file. Never raises on content: what is wrong is a warning on its card.
 
-    `path` is the canonical path without `.md`, `modified` the file's time as ISO text.
+    `path` is the canonical path without `.md`, `modified` the file's time as ISO text. `language`
+    is the code of one that names none in its header; without it the text tells.
     """
     decoded = decode(data)
     stem = clip(one_line(path.rsplit("/", 1)[-1]), LIMIT) or "note"
@@ -75,7 +77,7 @@ def parse(
         headings=_headings(seen, first_line),
         links=_links(meta, seen, parts, loaded),
         provenance=meta.provenance,
-        language=detect(f"{title}\n{meta.description or ''}\n" + "\n".join(seen.lines)),
+        language=meta.language or language or _detected(title, meta, seen),
         warnings=_warnings(decoded, loaded, meta),
     )
     found = passages(
@@ -89,6 +91,10 @@ def parse(
     )
     body = parts.body if clean == decoded.text else _body(decoded.text, parts)
     return Note(card, decoded.text, loaded.state, loaded.values, body, found)
+
+
+def _detected(title: str, meta: Metadata, seen: Outline) -> str:
+    return detect(f"{title}\n{meta.description or ''}\n" + "\n".join(seen.lines))
 
 
 def _body(text: str, parts: Parts) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice, pairwise
-from typing import Literal
+from typing import Literal, cast
 
 import regex
 
@@ -21,12 +21,14 @@ _CHAR = r"[\p{L}\p{N}\p{M}]"
 # What may stand between the parts of one identifier: paths, addresses, versions, namespaces.
 _JOINER = r"(?:://|::|:\\|\.{0,2}[\\/]{1,2}|_+|[-.:@+~%&=?\#'$])"
 _RUN = regex.compile(
-    rf"(?P<short>(?<!{_CHAR})\p{{L}}{{1,2}}(?:\+\+|\#)(?!{_CHAR}))|(?P<run>{_CHAR}+(?:{_JOINER}{_CHAR}+)*)"
+    rf"(?P<signed>(?<!{_CHAR})(?:\p{{L}}{{1,16}}\+\+|\p{{L}}{{1,2}}\#)(?!{_CHAR}))"
+    rf"|(?P<dot>(?<![\p{{L}}\p{{N}}\p{{M}}.)\]}}\"'])\.(?=\p{{L}}))?(?P<run>{_CHAR}+(?:{_JOINER}{_CHAR}+)*)"
 )
 _SEGMENTS = regex.compile(r"[^\\/:@?=&\#%~+$]+")
 _PARTS = regex.compile(rf"{_CHAR}+")
 _JOINED = regex.compile(_JOINER)
 _NUMBER = regex.compile(r"[vV]?(\d+(?:[.-]\d+)+)\Z")
+_NUMBER_WITHIN = regex.compile(r"(?<![\p{N}.])\d+(?:\.\d+)+(?![\p{N}.]*\p{N})")
 _GROUPED = regex.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d.,])")
 _CJK = regex.compile(
     r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\u30fc\u3005]"
@@ -35,6 +37,9 @@ _CJK = regex.compile(
 _HAN = regex.compile(r"\p{Han}")
 _CLUSTER = regex.compile(r".\p{M}*")
 _CAMEL = regex.compile(r"\p{Lu}+(?=\p{Lu}\p{Ll})|\p{Lu}?\p{Ll}+|\p{Lu}+|\p{N}+")
+_HYPHENATED = regex.compile(
+    r"[\p{Latin}\p{Greek}\p{Cyrillic}]+-[\p{Latin}\p{Greek}\p{Cyrillic}]+\Z"
+)
 _MIXED = regex.compile(r"\p{Ll}\p{Lu}|\p{Lu}{2}\p{Ll}")
 _CODE = regex.compile(r"(\p{L}{2,})(\p{N}{2,})\Z")
 _ELIDED = frozenset(
@@ -69,12 +74,24 @@ def pieces(run: str) -> Iterator[Piece]:
     if "," in text:
         text = _GROUPED.sub(lambda match: match[0].replace(",", ""), text)
     for match in _RUN.finditer(text):
-        if match["short"]:
-            yield Piece(fold(match[0]), "whole")
-        elif _JOINED.search(match[0]):
-            yield from _identifier(match[0])
+        if match["signed"]:
+            yield from _signed(match[0])
+            continue
+        run, kind = match["run"], "part" if match["dot"] else "word"
+        if match["dot"]:
+            yield from _whole(match[0])
+        if _JOINED.search(run):
+            yield from _identifier(run)
         else:
-            yield from _word(match[0], "word")
+            yield from _word(run, cast(Kind, kind))
+
+
+def _signed(text: str) -> Iterator[Piece]:
+    """C++, C#, Notepad++: whole, and a longer name without its signs."""
+    yield Piece(fold(text), "whole")
+    name = text.rstrip("+#")
+    if len(name) > 2:
+        yield from _word(name, "part")
 
 
 def _identifier(text: str) -> Iterator[Piece]:
@@ -89,13 +106,22 @@ def _identifier(text: str) -> Iterator[Piece]:
         segment = segment.strip("-_.'")
         if _NUMBER.match(segment):
             yield from _number(segment)
-            continue
-        found = _PARTS.findall(segment)
-        if len(found) > 1 and segment != text:
-            yield from _whole(segment)
-        for part in found:
-            if (len(part) > 1 or not part.isascii()) and part.lower() not in _NOISE:
-                yield from _word(part, "part")
+        else:
+            yield from _segment(segment, segment == text)
+
+
+def _segment(text: str, known: bool) -> Iterator[Piece]:
+    """A step of a path, a name with hyphens or dots. `known`: its whole is there already."""
+    found = _PARTS.findall(text)
+    if len(found) > 1 and not known:
+        yield from _whole(text)
+    for number in _NUMBER_WITHIN.findall(text):  # the version in nginx-1.25.3.tar
+        yield from (Piece(piece.text, "part") for piece in _number(number))
+    for part in found:
+        if (len(part) > 1 or not part.isascii()) and part.lower() not in _NOISE:
+            yield from _word(part, "part")
+    if len(text) <= _MAX_PART and _HYPHENATED.match(text):
+        yield Piece(lower(text.replace("-", "")), "part")
 
 
 def _whole(text: str) -> Iterator[Piece]:

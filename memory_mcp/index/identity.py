@@ -5,16 +5,17 @@ from __future__ import annotations
 import hashlib
 
 from memory_mcp import __version__
-from memory_mcp.core.config import ChunkSettings, EmbeddingSettings
+from memory_mcp.core.config import Config, EmbeddingSettings
 
-RULES = 2
+RULES = 3
 """Raise it when notes are read, cut or turned into words differently: all files are read again."""
 
 
-def derivation(chunking: ChunkSettings) -> str:
+def derivation(config: Config) -> str:
     """By which rules a row was made. Rows of other rules are made again from their files; vectors
     of passages that come out the same are kept."""
-    return f"{__version__}/{RULES}/{chunking.target_tokens}/{chunking.overlap}"
+    chunking, language = config.chunking, config.search.language
+    return f"{__version__}/{RULES}/{chunking.target_tokens}/{chunking.overlap}/{language}"
 
 
 def settings_mark(settings: EmbeddingSettings) -> str:

@@ -64,12 +64,12 @@ class Index:
         self._model = Model(embedder, self._pulse)
         self._lane = Lane()
         self._cache = EmbeddingCache(folder)
-        self._records = Records(folder, derivation(config.chunking))
+        self._records = Records(folder, derivation(config))
         self._filler = Filler(
             self._table, self._model, self._lane, self._cache, self._records, self._pulse
         )
         self._intake = Intake(
-            config.chunking,
+            config,
             self._known,
             self._table,
             self._records,

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from anyio import Lock, to_thread
 
-from memory_mcp.core.config import ChunkSettings
+from memory_mcp.core.config import Config
 from memory_mcp.core.note import Stamp
 from memory_mcp.index.frames import frames
 from memory_mcp.index.known import Known
@@ -36,7 +36,7 @@ class Intake:
 
     def __init__(
         self,
-        chunking: ChunkSettings,
+        config: Config,
         known: Mapping[str, Known],
         table: Table,
         records: Records,
@@ -46,7 +46,7 @@ class Intake:
         self.files = WorkQueue(pulse)
         self.doubtful: set[str] = set()
         """Sources in which a note was not found where it should be: to be swept."""
-        self._chunking = chunking
+        self._config = config
         self._known = known
         self._table = table
         self._records = records
@@ -96,7 +96,7 @@ class Intake:
         self, wanted: Sequence[tuple[NoteKey, str | None]]
     ) -> dict[NoteKey, Outcome]:
         sources = {key[0]: self._known[key[0]].source for key, _ in wanted}
-        return await to_thread.run_sync(_prepare_some, sources, wanted, self._chunking)
+        return await to_thread.run_sync(_prepare_some, sources, wanted, self._config)
 
     async def _settle(self, key: NoteKey, outcome: Outcome) -> None:
         known = self._known[key[0]]
@@ -187,23 +187,21 @@ class Intake:
 def _prepare_some(
     sources: Mapping[str, Source],
     wanted: Sequence[tuple[NoteKey, str | None]],
-    chunking: ChunkSettings,
+    config: Config,
 ) -> dict[NoteKey, Outcome]:
     """At least one, and as many as fit into a turn."""
     end = time.monotonic() + _TURN_SECONDS
     outcomes: dict[NoteKey, Outcome] = {}
     for key, digest in wanted:
-        outcomes[key] = _prepare_safely(sources[key[0]], key[1], digest, chunking)
+        outcomes[key] = _prepare_safely(sources[key[0]], key[1], digest, config)
         if time.monotonic() > end:
             break
     return outcomes
 
 
-def _prepare_safely(
-    source: Source, path: str, known: str | None, chunking: ChunkSettings
-) -> Outcome:
+def _prepare_safely(source: Source, path: str, known: str | None, config: Config) -> Outcome:
     try:
-        return prepare(source, path, known, chunking)
+        return prepare(source, path, known, config)
     except Exception as error:  # noqa: BLE001 - whatever it is, it is in the log
         # One note must never cost the others; that it is a fault of ours is in the log.
         log.error("%s/%s could not be prepared: %s", source.name, path, frames(error))

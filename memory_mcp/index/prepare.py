@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 from memory_mcp.core import private
-from memory_mcp.core.config import ChunkSettings
+from memory_mcp.core.config import Config
 from memory_mcp.core.errors import MemoryMcpError, NotFoundError
+from memory_mcp.core.languages import fixed_language
 from memory_mcp.core.note import Json, Note, Stamp
 from memory_mcp.core.parse import parse
 from memory_mcp.core.words import terms
@@ -41,7 +42,7 @@ class Failed:
 Outcome = Parsed | Same | Gone | Failed
 
 
-def prepare(source: Source, path: str, known: str | None, chunking: ChunkSettings) -> Outcome:
+def prepare(source: Source, path: str, known: str | None, config: Config) -> Outcome:
     """Read a note and make of it what the index keeps, unless its digest is the `known` one."""
     try:
         content = read(source, path)
@@ -52,7 +53,15 @@ def prepare(source: Source, path: str, known: str | None, chunking: ChunkSetting
     digest = sha256(content.data).hexdigest()
     if digest == known:
         return Same(content.stamp, content.modified)
-    note = parse(source.name, source.kind, path, content.data, content.modified, chunking)
+    note = parse(
+        source.name,
+        source.kind,
+        path,
+        content.data,
+        content.modified,
+        config.chunking,
+        fixed_language(config.search.language),
+    )
     passages, whole = count_words(note)
     return Parsed(note.card, note.passages, passages, whole, content.stamp, digest)
 

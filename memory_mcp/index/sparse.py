@@ -72,6 +72,7 @@ class WordIndex(BM25Okapi, Generic[Key]):  # type: ignore[misc]  # rank_bm25 has
         self._slot_of: dict[Key, int] = {}
         self._total = 0
         self._dead = 0
+        self._joined = (0, "\n")
 
     def _initialize(self, corpus: list[Sequence[str]]) -> dict[str, int]:
         for slot, document in enumerate(corpus):
@@ -102,6 +103,20 @@ class WordIndex(BM25Okapi, Generic[Key]):  # type: ignore[misc]  # rank_bm25 has
     def vocabulary(self) -> Collection[str]:
         """All terms, also of documents that are gone."""
         return self._ids.keys()
+
+    def holding(self, part: str) -> list[str]:
+        """Terms that hold `part` anywhere, also of documents that are gone. They are looked for
+        in one long text, 1 ms for 100,000 terms, where asking each one takes ten times that."""
+        if self._joined[0] != len(self._terms):
+            self._joined = (len(self._terms), "\n".join(["", *self._terms, ""]))
+        text = self._joined[1]
+        found = []
+        place = text.find(part)
+        while place > 0:
+            end = text.index("\n", place)
+            found.append(text[text.rindex("\n", 0, place) + 1 : end])
+            place = text.find(part, end)
+        return found
 
     def add(self, key: Key, counts: Mapping[str, int]) -> None:
         """Put a document (term -> how often) under a key, in place of what was there."""

@@ -40,7 +40,7 @@ def disk_state(config: Config, sources: Sequence[Source]) -> IndexState:
     stored = _read(Path(config.home) / FOLDER / NAME)
     embedder, identity = _embedder(config, stored.facts)
     known = [Known(source, is_guarded(source, config)) for source in sources]
-    rules = derivation(config.chunking)
+    rules = derivation(config)
     states: dict[str, SourceState] = {}
     warnings: list[Warned] = []
     pending = vectors = 0

@@ -55,8 +55,8 @@ class WordView:
         found = {
             term
             for words in self._sources.values()
-            for term in words.passages.vocabulary()
-            if part in term and words.passages.df((term,))
+            for term in words.passages.holding(part)
+            if words.passages.df((term,))
         }
         return sorted(found - {part}, key=lambda term: (len(term), term))
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from memory_mcp.core.compound import COMPOUNDING, parts
 from memory_mcp.core.errors import InputError
 from memory_mcp.core.words import QueryTerm, query_bigrams, query_terms
 from memory_mcp.search.dates import Day, find
@@ -24,8 +25,6 @@ SHORTEST_QUESTION, LONGEST_QUESTION = 3, 400
 """Characters of one question sentence in a paste."""
 PART_OF_KNOWN = 0.1
 """Weight of an identifier's parts where a note has it whole: KON-0262 hardly answers KON-0261."""
-COMPOUNDING = frozenset(["da", "de", "fi", "hu", "nb", "nl", "nn", "no", "sv"])
-"""Languages that write compounds in one word (Ersatzschlüssel)."""
 LONG_PART = 5
 """Letters from which a word inside another one is hardly there by chance."""
 MAX_COMPOUNDS = 20
@@ -154,7 +153,7 @@ class Lexicon:
 def build(text: str, lexicon: Lexicon) -> Query:
     """Read a question with the words that the notes have."""
     part = focus(text)
-    asked = [_widened(term, lexicon) for term in _words(part.text, lexicon)[-MAX_TERMS:]]
+    asked = _asked(part.text, lexicon)
     days = find(part.text)
     return Query(
         text=part.text,
@@ -168,6 +167,32 @@ def build(text: str, lexicon: Lexicon) -> Query:
 
 def _words(text: str, lexicon: Lexicon) -> list[QueryTerm]:
     return query_terms(text, lexicon.languages)
+
+
+def _asked(text: str, lexicon: Lexicon) -> list[QueryTerm]:
+    """The words of a question; after a compound that no note has come those that it is made of,
+    as the parts of an identifier do."""
+    found: list[QueryTerm] = []
+    for term in _words(text, lexicon)[-MAX_TERMS:]:
+        widened = _widened(term, lexicon)
+        found.append(widened)
+        if not widened.part and not widened.whole and lexicon.idf(widened) == 0:
+            found.extend(_parts(widened.text, lexicon))
+    seen: dict[tuple[str, ...], QueryTerm] = {}
+    for term in found:
+        seen.setdefault(term.forms, term)
+    return list(seen.values())[:MAX_TERMS]
+
+
+def _parts(word: str, lexicon: Lexicon) -> list[QueryTerm]:
+    """XQuAD in German, words alone: R@1 89.6 without, 90.3 with it; more often (for compounds
+    that some note has, too) it takes as much as it gives."""
+
+    def known(form: str) -> bool:
+        return lexicon.idf(QueryTerm(form, (form,))) > 0
+
+    split = parts(word, lexicon.languages, known) if word.isalpha() else ()
+    return [QueryTerm(forms[0], forms, part=True) for forms in split]
 
 
 def _widened(term: QueryTerm, lexicon: Lexicon) -> QueryTerm:

@@ -10,6 +10,7 @@ import anyio.to_thread
 from memory_mcp.core import private
 from memory_mcp.core.config import ChunkSettings
 from memory_mcp.core.errors import InputError, MemoryMcpError, NotFoundError
+from memory_mcp.core.language import DEFAULT
 from memory_mcp.core.note import Heading, Json, Link, Note, Provenance
 from memory_mcp.core.parse import parse
 from memory_mcp.core.reference import join, split
@@ -137,7 +138,13 @@ class Reader:
         if self._seen is not None:
             self._seen(join(source.name, path), content.data)
         return parse(
-            source.name, source.kind, path, content.data, content.modified, self._chunking
+            source.name,
+            source.kind,
+            path,
+            content.data,
+            content.modified,
+            self._chunking,
+            language=DEFAULT,  # reading shows no words of the index: nothing to find out
         )
 
     def _on_disk(self, reference: str) -> tuple[Source, str, Note] | None:

@@ -3,8 +3,11 @@ from __future__ import annotations
 import timeit
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from memory_mcp.core.language import detect
+from memory_mcp.core.languages import LANGUAGES, language_code
 
 SENTENCES = {
     "en": "The key is under the stone near the door of the house.",
@@ -34,6 +37,19 @@ SENTENCES = {
     "ko": "열쇠는 문 옆 돌 아래에 있다.",
     "el": "Το κλειδί είναι κάτω από την πέτρα",
     "th": "กุญแจอยู่ใต้ก้อนหิน",
+    "da": "Nøglen ligger under stenen ved siden af døren til huset.",
+    "ca": "La clau és sota la pedra al costat de la porta de casa.",
+    "ga": "Tá an eochair faoin gcloch in aice leis an doras.",
+    "lt": "Raktas yra po akmeniu šalia durų.",
+    "id": "Kuncinya ada di bawah batu di dekat pintu rumah.",
+    "sr": "Ključ je ispod kamena pored vrata i nije moj.",
+    "hy": "Բանալին քարի տակ է դռան մոտ։",
+    "ne": "साँचो ढोकाको छेउमा ढुङ्गामुनि छ।",
+    "sa": "सर्वे मानवाः स्वतन्त्राः समुत्पन्नाः वर्तन्ते।",
+    "ta": "சாவி கதவின் அருகே கல்லின் கீழ் உள்ளது.",
+    "et": "Võti on kivi all ukse kõrval.",
+    "eu": "Giltza harriaren azpian dago, atearen ondoan.",
+    "vi": "Chìa khóa ở dưới hòn đá gần cửa nhà.",
 }
 
 
@@ -48,6 +64,30 @@ def test_a_sentence_shows_its_language(language: str) -> None:
 )
 def test_an_undecided_text_counts_as_english(text: str) -> None:
     assert detect(text) == "en"
+
+
+@pytest.mark.parametrize(
+    "text", ["Milch kaufen", "Glühwürmchenführung", "Der Ersatzschlüssel liegt bei Frau Schlüter."]
+)
+def test_two_words_can_be_enough(text: str) -> None:
+    assert detect(text) == "de"
+
+
+@pytest.mark.parametrize("text", ["saffron", "Jonas Huber", "git rebase -i HEAD~3", "KON-0261"])
+def test_names_and_commands_do_not_decide(text: str) -> None:
+    assert detect(text) == "en"
+
+
+@given(st.text(max_size=300))
+def test_any_text_has_a_known_language(text: str) -> None:
+    assert detect(text) in LANGUAGES
+
+
+def test_a_name_or_a_code_in_any_spelling_is_a_language() -> None:
+    assert [language_code(name) for name in ("de", "de-AT", "en_US", "German", "nb")] == [
+        "de", "de", "en", "de", "no",
+    ]  # fmt: skip
+    assert language_code("python") is None
 
 
 def test_code_and_addresses_do_not_decide() -> None:

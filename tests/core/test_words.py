@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+import timeit
 import unicodedata
 
 import pytest
@@ -9,6 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_mcp.core import words
+from memory_mcp.core.fold import fold
+from memory_mcp.core.languages import LANGUAGES
 from memory_mcp.core.words import QueryTerm, content_words, query_terms, terms
 
 
@@ -69,6 +73,17 @@ def share(question: str, note: str, language: str = "en") -> float:
         ("สวัสดี", "สวัสดีครับ"),
         ("مدرسة", "مَدْرَسَة"),
         ("שלום", "שָׁלוֹם"),
+        (".NET", "The .NET course."),
+        ("net", "The .NET course."),
+        ("notepad", "Open it in Notepad++."),
+        ("1.25.3", "We run nginx-1.25.3.tar.gz there."),
+        ("1.3", "TLS-1.3 only."),
+        ("email", "Send an E-Mail."),
+        ("e-mail", "Send an E-Mail."),
+        ("112", "اتصل على ۱۱۲"),
+        ("مدرسه", "مدرسة"),
+        ("کتاب", "كتاب"),
+        ("कलम", "क़लम"),
     ],
 )
 def test_a_question_meets_a_note_that_spells_it_otherwise(question: str, note: str) -> None:
@@ -107,6 +122,34 @@ def test_words_are_stemmed_by_the_language_of_the_note() -> None:
     assert share("Wohnungen", "eine Wohnung", "de") == 1
     assert share("новых книг", "новая книга", "ru") == 1
     assert share("canciones", "canción", "es") == 1
+
+
+@pytest.mark.parametrize(
+    ("language", "question", "note"),
+    [
+        ("uk", "ключі", "ключ"),
+        ("uk", "місту", "місто"),
+        ("bg", "книгата", "книги"),
+        ("bg", "ключът", "ключ"),
+        ("sr", "knjige", "knjiga"),
+        ("hy", "քաղաքի", "քաղաք"),
+        ("ga", "bhfuinneog", "fuinneog"),
+        ("lt", "raktai", "raktas"),
+        ("el", "κλειδι", "κλειδί"),
+        ("ru", "елки", "ёлка"),
+        ("fa", "كتابها", "کتاب‌ها"),
+        ("hi", "लड़कों", "लड़का"),
+        ("ta", "வீடுகள்", "வீடு"),
+    ],
+)
+def test_inflected_words_meet_in_their_language(language: str, question: str, note: str) -> None:
+    assert share(question, note, language) == 1
+
+
+@pytest.mark.parametrize("language", sorted(LANGUAGES))
+def test_every_language_gives_terms(language: str) -> None:
+    assert terms("KON-0261 saffron", language)
+    assert query_terms("saffron", [language])[0].text == "saffron"
 
 
 def test_one_word_of_a_question_is_one_term_with_forms_in_all_languages() -> None:
@@ -202,6 +245,22 @@ def test_a_text_meets_itself_as_a_question(text: str, language: str) -> None:
     asked = query_terms(text, [language])
     assert bool(there) == bool(asked)
     assert not asked or any(there & set(term.forms) for term in asked)
+
+
+@given(st.text(max_size=200))
+def test_folding_twice_changes_nothing(text: str) -> None:
+    assert fold(fold(text)) == fold(text)
+
+
+@pytest.mark.parametrize("unit", ["a-", "1.", ".a", "É", "कँ", "字", "+#", "x' ", "۱."])
+def test_time_grows_with_the_text_alone(unit: str) -> None:
+    def seconds(length: int) -> float:
+        text = unit * (length // len(unit))
+        return min(
+            timeit.repeat(lambda: terms(text, "de"), timer=time.process_time, number=1, repeat=3)
+        )
+
+    assert seconds(80_000) < 40 * seconds(8_000) + 0.05
 
 
 @given(st.text(alphabet=st.characters(max_codepoint=0x2FF), max_size=100))

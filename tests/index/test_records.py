@@ -31,7 +31,7 @@ class Two:
 
     async def record(self) -> Row:
         source = self.world.source("memory")
-        parsed = prepare(source, "a", None, self.world.config.chunking)
+        parsed = prepare(source, "a", None, self.world.config)
         assert isinstance(parsed, Parsed)
         entry = Table(self.world.sources).put(source, parsed)
         await self.records.record([(entry, lambda: parsed)], "model")

@@ -67,7 +67,7 @@ async def test_other_rules_and_other_models_make_files_pending(tmp_path: Path) -
         pass
     longer = World(tmp_path, chunking={"target_tokens": 300})
     assert disk_state(longer.config, longer.sources).pending == 1
-    assert derivation(longer.config.chunking) != derivation(world.config.chunking)
+    assert derivation(longer.config) != derivation(world.config)
     url = {"provider": "openai-compatible", "model": "m", "base_url": "http://127.0.0.1:1/v1"}
     other = World(tmp_path, embedding=url)
     state = disk_state(other.config, other.sources)

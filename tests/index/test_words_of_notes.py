@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from memory_mcp.core.compound import parts
 from memory_mcp.core.config import ChunkSettings
 from memory_mcp.core.parse import parse
 from memory_mcp.index.prepare import Gone, Same, count_words, prepare
@@ -71,7 +72,29 @@ def test_a_file_is_prepared_only_where_its_bytes_changed(tmp_path: Path) -> None
     world = World(tmp_path)
     world.write("vault/a", "Stone.")
     vault = world.source("vault")
-    first = prepare(vault, "a", None, ChunkSettings())
+    first = prepare(vault, "a", None, world.config)
     assert isinstance(first, Parsed)
-    assert isinstance(prepare(vault, "a", first.digest, ChunkSettings()), Same)
-    assert isinstance(prepare(vault, "absent", None, ChunkSettings()), Gone)
+    assert isinstance(prepare(vault, "a", first.digest, world.config), Same)
+    assert isinstance(prepare(vault, "absent", None, world.config), Gone)
+
+
+def test_the_header_names_the_language_before_the_settings_and_the_text(tmp_path: Path) -> None:
+    text = "Der Schlüssel liegt unter dem Stein.\n"
+    plain, named = text.encode(), f"---\nlang: Dutch\n---\n{text}".encode()
+    code = f"---\nlanguage: python\n---\n{text}".encode()
+
+    def language(data: bytes, fixed: str | None) -> str:
+        return parse(
+            "vault", "vault", "a", data, "2026-01-01", ChunkSettings(), fixed
+        ).card.language
+
+    assert [language(data, None) for data in (plain, named, code)] == ["de", "nl", "de"]
+    assert [language(data, "fr") for data in (plain, named, code)] == ["fr", "nl", "fr"]
+
+
+def test_a_compound_is_cut_into_two_words_that_notes_have() -> None:
+    split = parts("haftpflichtversicherung", ["de"], {"haftpflicht", "versicher"}.__contains__)
+    assert split == (("haftpflicht",), ("versicher",))
+    assert parts("wohnungsschlüssel", ["de"], {"wohnung", "schlussel"}.__contains__)
+    assert not parts("wohnungsschlüssel", ["en"], {"wohnung", "schlussel"}.__contains__)
+    assert not parts("haftpflichtversicherung", ["de"], {"haftpflicht"}.__contains__)
