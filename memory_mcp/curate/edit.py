@@ -34,6 +34,7 @@ from memory_mcp.notes import files
 from memory_mcp.notes.files import Written
 from memory_mcp.notes.history import History
 from memory_mcp.notes.sources import Source
+from memory_mcp.search.locate import locate
 from memory_mcp.search.search import Searcher
 
 Change = Callable[[bytes | None], bytes | None]
@@ -158,8 +159,8 @@ class Writer:
         of a note to itself.
         """
         self.check_writable()
-        origin, path = place_of(self._index, self.inbox, source)
-        goal, goal_path = self._index.names.resolve(target)
+        origin, path = await place_of(self._index, self.inbox, source)
+        goal, goal_path = await locate(self._index, target)
         reference, aim = join(origin.name, path), join(goal.name, goal_path)
         if origin.id != self.inbox.id:
             raise RefusedError(
@@ -189,7 +190,7 @@ class Writer:
         Raises NotFoundError where there is no such version, RefusedError for a vault's note.
         """
         self.check_writable()
-        source, path = self._owned(reference)
+        source, path = await self._owned(reference)
         full = join(source.name, path)
         load = partial(self._history.load, full, revision)
         data = await anyio.to_thread.run_sync(load)
@@ -229,9 +230,9 @@ class Writer:
             check_pin(before, done.text)
         return Edited(done.text, (*done.warnings, *warnings))
 
-    def _owned(self, reference: str) -> tuple[Source, str]:
+    async def _owned(self, reference: str) -> tuple[Source, str]:
         """The source and path of a note that the tools may write, which need not exist now."""
-        source, path = place_of(self._index, self.inbox, reference, missing=True)
+        source, path = await place_of(self._index, self.inbox, reference, missing=True)
         if source.kind == "vault":
             raise RefusedError(
                 f"{join(source.name, path)} is in a read-only vault; only memory and wiki are"

@@ -8,6 +8,7 @@ from memory_mcp.core.errors import RefusedError
 from memory_mcp.core.reference import split
 from memory_mcp.index.view import IndexView
 from memory_mcp.notes.sources import Source
+from memory_mcp.search.locate import locate
 
 
 def inbox_of(sources: Sequence[Source]) -> Source:
@@ -20,7 +21,7 @@ def inbox_of(sources: Sequence[Source]) -> Source:
     )
 
 
-def place_of(
+async def place_of(
     index: IndexView, inbox: Source, text: str, *, missing: bool = False
 ) -> tuple[Source, str]:
     """(source, path) of the note that `text` names; a plain name means the inbox first.
@@ -33,7 +34,7 @@ def place_of(
         return inbox, path
     if missing:
         return _named(index, inbox, name), path
-    return index.names.resolve(text)
+    return await locate(index, text)
 
 
 def _named(index: IndexView, inbox: Source, name: str | None) -> Source:

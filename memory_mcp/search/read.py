@@ -9,16 +9,17 @@ import anyio.to_thread
 
 from memory_mcp.core import private
 from memory_mcp.core.config import ChunkSettings
-from memory_mcp.core.errors import InputError, MemoryMcpError, NotFoundError
+from memory_mcp.core.errors import InputError
 from memory_mcp.core.language import DEFAULT
 from memory_mcp.core.note import Heading, Json, Link, Note, Provenance
 from memory_mcp.core.parse import parse
-from memory_mcp.core.reference import join, split
+from memory_mcp.core.reference import join
 from memory_mcp.index.names import Backlink
 from memory_mcp.index.view import IndexView
 from memory_mcp.notes import files
 from memory_mcp.notes.sources import Source
 from memory_mcp.search.listing import Listing, page
+from memory_mcp.search.locate import locate
 from memory_mcp.search.scope import scope
 from memory_mcp.search.window import Span, page_end, section, shown_offset
 
@@ -122,14 +123,7 @@ class Reader:
         return self._reading(source, path, note, shown[start:end], total, end - span.start, whole)
 
     async def _load(self, reference: str) -> tuple[Source, str, Note]:
-        """Resolve by the index; a note that it does not know yet is looked for on disk."""
-        try:
-            source, path = self.resolve(reference)
-        except NotFoundError:
-            found = await anyio.to_thread.run_sync(self._on_disk, reference)
-            if found is None:
-                raise
-            return found
+        source, path = await locate(self._index, reference, self._ids)
         note = await anyio.to_thread.run_sync(self._parsed, source, path)
         return source, path, note
 
@@ -146,18 +140,6 @@ class Reader:
             self._chunking,
             language=DEFAULT,  # reading shows no words of the index: nothing to find out
         )
-
-    def _on_disk(self, reference: str) -> tuple[Source, str, Note] | None:
-        name, path = split(reference, {source.name for source in self._sources})
-        found = []
-        for source in self._sources:
-            if name is not None and source.name != name:
-                continue
-            try:
-                found.append((source, path, self._parsed(source, path)))
-            except MemoryMcpError:  # not in this source; what the index said is raised in the end
-                continue
-        return found[0] if len(found) == 1 else None
 
     def _reading(
         self,

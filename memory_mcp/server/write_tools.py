@@ -138,7 +138,7 @@ async def memory_link(
     await first_look(ctx)
     connection = connection_of(ctx.request_context)
     app = connection.app
-    origin, path = place_of(app.index, app.writer.inbox, source)
+    origin, path = await place_of(app.index, app.writer.inbox, source)
     async with _read_before(connection, join(origin.name, path), None) as expected:
         done = await _writer(ctx, "memory_link").link(source, target, relation, expected=expected)
     connection.session.wrote(done.reference, done.revision, whole=False)

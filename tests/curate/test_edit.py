@@ -331,6 +331,17 @@ async def test_a_link_written_by_hand_in_another_spelling_counts(tmp_path: Path)
         assert there.text("memory/a") == text
 
 
+async def test_a_link_joins_notes_that_the_index_has_not_seen_yet(tmp_path: Path) -> None:
+    async with world(tmp_path) as there:  # nothing is watched here
+        for reference in ("memory/young", "wiki/people/bea", "vault/People/Bea"):
+            there.file(reference).parent.mkdir(parents=True, exist_ok=True)
+            there.file(reference).write_text("Text.\n", encoding="utf-8")
+        done = await there.writer.link("young", "wiki/people/bea", "about")
+        assert done.links == (Relation("wiki/people/bea", "about"),)
+        with pytest.raises(NotFoundError, match="memory/never"):
+            await there.writer.link("young", "memory/never")
+
+
 async def test_a_link_makes_a_header_where_there_is_none(tmp_path: Path) -> None:
     async with world(tmp_path, {"memory/a": "Text.\n", "memory/b": "B.\n"}) as there:
         await there.writer.link("a", "b", "supersedes")
