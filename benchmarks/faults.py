@@ -52,8 +52,7 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)  # in the background, too
     try:
         if options.kills and not options.only:
-            with _home("") as home:
-                kills.run(home, options.kills, options.seed, options.calls, options.embedding)
+            kills.run(options.kills, options.seed, options.calls, options.embedding)
         print("\n| fault | what a client saw |\n|---|---|")
         for fault in FAULTS:
             if options.only in (None, fault.__name__):

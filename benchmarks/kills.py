@@ -14,6 +14,7 @@ import random
 import re
 import signal
 import statistics
+import tempfile
 import threading
 import time
 from collections import Counter
@@ -28,6 +29,9 @@ CLIENTS = 3
 KINDS = ("write", "append", "replace", "link", "delete", "save")
 SHARED = 4
 """Notes that all clients append to."""
+
+HOME_KILLS = 100
+"""Kills in one home: its notes grow with each, and so does the time for looking at all of them."""
 
 LONGEST_WAIT = 0.35
 """Seconds after the start of a burst in which the kill falls: from the start of the engine, over
@@ -53,6 +57,13 @@ class Told:
     saved: set[str] = field(default_factory=set)
     """Marks of texts that are to be filed behind."""
     counts: Counter[str] = field(default_factory=Counter)
+
+    def add(self, other: Told) -> None:
+        """Take in what was told in another home; marks are never made twice."""
+        self.there |= other.there
+        self.gone |= other.gone
+        self.saved |= other.saved
+        self.counts += other.counts
 
 
 @dataclass(slots=True)
@@ -171,11 +182,37 @@ class Writer:
         return True
 
 
-def run(home: Path, kills: int, seed: int, calls: int, embedding: str) -> None:
-    """All rounds, and the table. Raises Breach."""
+def run(kills: int, seed: int, calls: int, embedding: str) -> None:
+    """All rounds, in a new home every HOME_KILLS kills, and the table. Raises Breach."""
+    outcome, everything = Outcome(), Told()
+    try:
+        while outcome.kills < kills:
+            rounds = min(HOME_KILLS, kills - outcome.kills)
+            with tempfile.TemporaryDirectory() as folder:
+                home = Path(folder)
+                try:
+                    _in_home(
+                        home, rounds, seed + outcome.kills, calls, embedding, outcome, everything
+                    )
+                finally:
+                    stop_engine(home)
+    except KeyboardInterrupt:
+        print(f"Interrupted after {outcome.kills} kills; what was seen so far:\n")
+    _print(outcome, everything)
+
+
+def _in_home(
+    home: Path,
+    rounds: int,
+    seed: int,
+    calls: int,
+    embedding: str,
+    outcome: Outcome,
+    everything: Told,
+) -> None:
     (home / "wiki").mkdir(exist_ok=True)
     (home / "config.yml").write_text(f"embedding: {{provider: {embedding}}}\n", encoding="utf-8")
-    outcome, told, chance = Outcome(), Told(), random.Random(seed)
+    told, chance = Told(), random.Random(seed)
     with clients(CLIENTS, command(), environment(home)) as started:
         for client in started:
             client.hello()
@@ -183,14 +220,17 @@ def run(home: Path, kills: int, seed: int, calls: int, embedding: str) -> None:
             text = f"# Shared {number}\n\nend\n"
             started[0].call("memory_write", slug=f"shared-{number}", content=text)
         writers = [Writer(n, client, told, seed + n) for n, client in enumerate(started)]
+        interrupted = None
         try:
-            for number in range(kills):
+            for number in range(rounds):
                 _round(home, number, writers, started, told, outcome, chance, calls)
-        except KeyboardInterrupt:
-            print(f"Interrupted after {outcome.kills} kills; what was seen so far:\n")
+        except KeyboardInterrupt as error:
+            interrupted = error
         _check_saved(home, told, started[0])
         _check_all(home, told)
-    _print(outcome, told)
+    everything.add(told)
+    if interrupted is not None:
+        raise interrupted
 
 
 def _round(
