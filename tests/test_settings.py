@@ -295,6 +295,13 @@ def test_a_folder_in_place_of_the_file_is_told(home: Path) -> None:
     assert "is a folder" in problems(home)["config.yml"].message
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with names here")
+def test_a_pipe_in_place_of_the_file_is_told_and_not_waited_for(home: Path) -> None:
+    home.mkdir(parents=True, exist_ok=True)
+    os.mkfifo(home / "config.yml")
+    assert "kind" in problems(home)["config.yml"].message
+
+
 def test_a_file_with_byte_order_mark_and_crlf_is_read(home: Path) -> None:
     configure(home, "").write_bytes(b"\xef\xbb\xbfagent: rook\r\nrecall:\r\n  max_results: 2\r\n")
     config = read(home).config

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -40,6 +42,8 @@ def read_file(path: Path) -> Level:
 
 def _text(path: Path, level: Level) -> str | None:
     try:
+        if stat.S_ISFIFO(path.stat().st_mode):
+            raise OSError(errno.EINVAL, "a pipe would be waited for")
         return path.read_bytes().decode("utf-8-sig")
     except (FileNotFoundError, NotADirectoryError):
         return None
@@ -49,7 +53,7 @@ def _text(path: Path, level: Level) -> str | None:
     except IsADirectoryError:
         message, where = "is a folder; move it away", str(path)
     except OSError:
-        message, where = "cannot be read; check its owner and mode", str(path)
+        message, where = "cannot be read; check its kind, owner and mode", str(path)
     level.problems.append(Problem(path.name, message, where))
     return None
 

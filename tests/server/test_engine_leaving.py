@@ -51,6 +51,17 @@ async def test_a_changed_config_file_replaces_the_engine(tmp_path: Path) -> None
         await place.end()
 
 
+async def test_a_changed_config_file_replaces_the_engine_though_nobody_comes(
+    tmp_path: Path,
+) -> None:
+    async with engine(tmp_path / "home") as place, place.guest() as guest:
+        write_files(
+            tmp_path / "home", {"config.yml": f"{WORDS_ONLY}search: {{page_support: 0.1}}\n"}
+        )
+        await guest.until(lambda: guest.events == ["drain"])
+        await place.end()
+
+
 async def test_a_config_file_that_is_wrong_now_replaces_nothing(tmp_path: Path) -> None:
     async with engine(tmp_path / "home") as place, place.guest() as other:
         write_files(tmp_path / "home", {"config.yml": "serach: {}\n"})
@@ -65,8 +76,8 @@ async def test_a_config_file_that_is_wrong_now_replaces_nothing(tmp_path: Path) 
 
 async def test_questions_about_the_engine_do_not_replace_it(tmp_path: Path) -> None:
     async with engine(tmp_path / "home") as place, place.guest() as guest:
-        write_files(tmp_path / "home", {"config.yml": f"{WORDS_ONLY}seeds: {{max_bytes: 9}}\n"})
-        assert (await place.ask("status"))["result"]["engine"]["clients"] == 1
+        asked = place.hello("ask", version="99.0.0", ask={"name": "status"})
+        assert (await place.knock(asked)).welcome["result"]["engine"]["clients"] == 1
         asked = place.hello("ask", version="99.0.0", ask={"name": "look", "references": []})
         assert (await place.knock(asked)).welcome["result"] == {"looked": 0}
         await guest.tool("memory_write", slug="tea", content="Green.")

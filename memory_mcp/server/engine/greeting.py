@@ -70,8 +70,11 @@ def _is_own_variable(name: str) -> bool:
 
 def file_mark(home: str) -> str:
     """What changes when the settings file does."""
+    path = Path(home) / FILE
     try:
-        return hashlib.sha256((Path(home) / FILE).read_bytes()).hexdigest()
+        if not path.is_file():  # a pipe would be waited for
+            return ""
+        return hashlib.sha256(path.read_bytes()).hexdigest()
     except OSError as error:
         return type(error).__name__
 
@@ -84,13 +87,26 @@ class Door:
         self._home = home
         self._token = token
         self._environ = own_environment(environ)
-        self._mark = file_mark(home)
+        self._mark = self._last = file_mark(home)
         self.loaded: Loaded = load(self._environ, {"home": home})
 
     @property
     def config(self) -> Config:
         """The engine's settings."""
         return self.loaded.config
+
+    def outdated(self) -> bool:
+        """Whether the settings file was another one at the last two looks (an editor may write it
+        in parts), and can be loaded."""
+        mark = file_mark(self._home)
+        settled, self._last = mark == self._last, mark
+        if mark == self._mark or not settled:
+            return False
+        try:
+            load(self._environ, {"home": self._home})
+        except ConfigError:
+            return False
+        return True
 
     def decide(self, hello: Mapping[str, Any] | None) -> Verdict:
         """What becomes of a client that says this."""

@@ -168,6 +168,9 @@ class Engine:
             if await anyio.to_thread.run_sync(places.identity, self._home) != self._folder:
                 self._leave("stop", STOP_SECONDS, "the home is gone")
                 return
+            if await anyio.to_thread.run_sync(self._door.outdated):
+                self._leave("drain", DRAIN_SECONDS, "config.yml changed")
+                return
             await self._stay_reachable(tasks)
             if await self._is_idle():
                 self._leave("idle", STOP_SECONDS, "nothing happened")
