@@ -99,7 +99,9 @@ def _scale(
     cosines = {place: item.cosine for place, item in enumerate(found) if item.cosine is not None}
     by_words = sorted(words.values(), reverse=True)
     by_cosine = sorted(cosines.values(), reverse=True)
-    lowest = by_cosine[: fuse.DEPTH][-1] if by_cosine else 0.0
+    # A leg that is not full ends at what is noise, as that of the words ends at 0.
+    full = len(by_cosine) >= fuse.DEPTH
+    lowest = by_cosine[fuse.DEPTH - 1] if full else min([family.noise, *by_cosine])
     return Scale(
         words=fuse.spread(words, fuse.floor_of(by_words), least=0.0),
         vectors=fuse.spread(cosines, lowest, family.width),

@@ -111,6 +111,16 @@ def test_a_passage_without_a_vector_is_ranked_by_its_words_alone() -> None:
     assert {step.rule: step.weight for step in best.trace.steps}["words"] == 1
 
 
+def test_in_a_tiny_collection_nearly_equal_meaning_does_not_outweigh_more_of_the_word() -> None:
+    word = frozenset({0})
+    once = piece(held=word, bm25=0.96, note_bm25=0.94, cosine=0.78)
+    often = piece(note=("vault", "box"), held=word, bm25=1.0, note_bm25=1.0, cosine=0.68)
+    lexicon = Lexicon(("en",), lambda term: 1.0, 2.0, lambda part: ())
+    question = build("saffron", lexicon)
+    found = rank([once, often], question, MINILM, SearchSettings(), Weights())
+    assert [item.bm25 for item in found] == [1.0, 0.96]
+
+
 def test_passages_without_word_or_meaning_are_left_out() -> None:
     assert ranked(piece(held=frozenset(), bm25=0.0, cosine=MINILM.noise / 2)) == []
     assert ranked(piece(held=frozenset(), bm25=0.0, cosine=None)) == []
