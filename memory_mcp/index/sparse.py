@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, TypeVar
 
@@ -22,12 +23,13 @@ Key = TypeVar("Key", bound=Hashable)
 Forms = Collection[str]
 """The document forms of one query term: counted as if they were one word."""
 Floats = npt.NDArray[np.float64]
-Slots = npt.NDArray[np.int32]
+Slots = npt.NDArray[np.int64]
 
 K1, B = 1.2, 0.75  # Lucene's; on our questions they hardly matter
 _COUNT_BITS = 16  # of a posting, which is slot << 16 | tf: one number takes half the time of two
 _MOST = (1 << _COUNT_BITS) - 1
-COMPACT_FROM = 1000  # dead documents before their postings are worth rewriting (122 ms at 10,000)
+_Document = tuple["array[int]", "array[int]"]
+"""Numbers of its terms, and how often each is in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +49,11 @@ class WordIndex(BM25Okapi, Generic[Key]):  # type: ignore[misc]  # rank_bm25 has
     """Documents of counted terms under keys of the caller's choice.
 
     `get_scores` and `get_batch_scores` keep the meaning they have in rank_bm25, by slot: the
-    place of a document in the order of adding (compaction moves it).
+    place of a document, which a later one may get when it is gone.
+
+    Postings are sorted by slot. A removed document leaves them at once: the move in memory that
+    takes costs a few microseconds for the most frequent words, and there is nothing to clear up
+    later, in one long go, while searches wait.
     """
 
     def __init__(
@@ -58,21 +64,20 @@ class WordIndex(BM25Okapi, Generic[Key]):  # type: ignore[misc]  # rank_bm25 has
         mode: Literal["lucene", "okapi"] = "lucene",
     ) -> None:
         self.mode = mode
-        self._empty()
-        super().__init__(list(corpus), k1=k1, b=b)
-
-    def _empty(self) -> None:
         self._ids: dict[str, int] = {}
         self._terms: list[str] = []
         self._posts: list[array[int]] = []
-        self._gone: dict[int, int] = {}
-        self._documents: list[tuple[array[int], array[int]] | None] = []
-        self._lengths = array("l")
+        self._free_terms: list[int] = []
+        self._documents: list[_Document | None] = []
+        self._lengths = array("i")
+        self._orders = array("q")
         self._keys: list[Key | None] = []
         self._slot_of: dict[Key, int] = {}
+        self._free_slots: list[int] = []
         self._total = 0
-        self._dead = 0
-        self._joined = (0, "\n")
+        self._added = 0
+        self._joined: str | None = None
+        super().__init__(list(corpus), k1=k1, b=b)
 
     def _initialize(self, corpus: list[Sequence[str]]) -> dict[str, int]:
         for slot, document in enumerate(corpus):
@@ -101,15 +106,14 @@ class WordIndex(BM25Okapi, Generic[Key]):  # type: ignore[misc]  # rank_bm25 has
         return self._slot_of.keys()
 
     def vocabulary(self) -> Collection[str]:
-        """All terms, also of documents that are gone."""
+        """All terms of live documents."""
         return self._ids.keys()
 
     def holding(self, part: str) -> list[str]:
-        """Terms that hold `part` anywhere, also of documents that are gone. They are looked for
-        in one long text, 1 ms for 100,000 terms, where asking each one takes ten times that."""
-        if self._joined[0] != len(self._terms):
-            self._joined = (len(self._terms), "\n".join(["", *self._terms, ""]))
-        text = self._joined[1]
+        """Terms that hold `part` anywhere, looked for in one long text of all of them."""
+        if self._joined is None:
+            self._joined = "\n".join(["", *self._ids, ""])
+        text = self._joined
         found = []
         place = text.find(part)
         while place > 0:
@@ -121,44 +125,62 @@ class WordIndex(BM25Okapi, Generic[Key]):  # type: ignore[misc]  # rank_bm25 has
     def add(self, key: Key, counts: Mapping[str, int]) -> None:
         """Put a document (term -> how often) under a key, in place of what was there."""
         self.remove(key)
-        slot = len(self._keys)
+        slot = self._new_slot()
         ids, posts, place = self._ids, self._posts, slot << _COUNT_BITS
         numbers = array("i", [ids[t] if t in ids else self._new_term(t) for t in counts])
         times = array("i", [min(count, _MOST) for count in counts.values()])
         for number, count in zip(numbers, times, strict=True):
-            posts[number].append(place | count)
+            own = posts[number]
+            if own and own[-1] > place:
+                own.insert(bisect_left(own, place), place | count)
+            else:
+                own.append(place | count)
         length = sum(times)
-        self._documents.append((numbers, times))
-        self._lengths.append(length)
-        self._keys.append(key)
+        self._documents[slot] = (numbers, times)
+        self._lengths[slot] = length
+        self._orders[slot] = self._added = self._added + 1
+        self._keys[slot] = key
         self._slot_of[key] = slot
         self._total += length
 
+    def _new_slot(self) -> int:
+        if self._free_slots:
+            return self._free_slots.pop()
+        self._documents.append(None)
+        self._keys.append(None)
+        self._lengths.append(0)
+        self._orders.append(0)
+        return len(self._keys) - 1
+
     def _new_term(self, term: str) -> int:
-        number = self._ids[term] = len(self._terms)
-        self._terms.append(term)
-        self._posts.append(array("q"))
+        if self._free_terms:
+            number = self._free_terms.pop()
+            self._terms[number] = term
+        else:
+            number = len(self._terms)
+            self._terms.append(term)
+            self._posts.append(array("q"))
+        self._ids[term] = number
+        self._joined = None
         return number
 
     def remove(self, key: Key) -> None:
-        """Forget a document; an unknown key is ignored. Its postings stay until compaction."""
+        """Forget a document; an unknown key is ignored."""
         slot = self._slot_of.pop(key, None)
-        if slot is None:
+        document = self._documents[slot] if slot is not None else None
+        if slot is None or document is None:
             return
-        document = self._documents[slot]
-        for number in document[0] if document is not None else ():
-            self._gone[number] = self._gone.get(number, 0) + 1
+        place = slot << _COUNT_BITS
+        for number in document[0]:
+            own = self._posts[number]
+            del own[bisect_left(own, place)]
+            if not own:
+                del self._ids[self._terms[number]]
+                self._joined = None
+                self._free_terms.append(number)
         self._total -= self._lengths[slot]
-        self._documents[slot], self._keys[slot] = None, None
-        self._dead += 1
-        if self._dead > COMPACT_FROM and self._dead * 4 > len(self._keys):
-            self._compact()
-
-    def _compact(self) -> None:
-        live = [(key, self.frequencies(key)) for key in self._slot_of]
-        self._empty()
-        for key, counts in live:
-            self.add(key, counts)
+        self._documents[slot], self._keys[slot], self._lengths[slot] = None, None, 0
+        self._free_slots.append(slot)
 
     def frequencies(self, key: Key) -> dict[str, int]:
         """The terms of a document and how often each is in it; empty where there is none."""
@@ -168,48 +190,51 @@ class WordIndex(BM25Okapi, Generic[Key]):  # type: ignore[misc]  # rank_bm25 has
             return {}
         return {self._terms[n]: count for n, count in zip(*document, strict=True)}
 
+    def terms(self, key: Key) -> Collection[str]:
+        """The terms of a document, to ask what is among them: no copy is made."""
+        slot = self._slot_of.get(key)
+        document = self._documents[slot] if slot is not None else None
+        return _Terms(self, frozenset(document[0]) if document is not None else frozenset())
+
     def df(self, forms: Forms) -> int:
         """How many live documents hold any of the forms."""
-        known = [number for form in set(forms) if (number := self._ids.get(form)) is not None]
+        known = self._known(forms)
         if len(known) == 1:
-            return self._df(known[0])
-        return len(self._postings(forms)[0]) if known else 0
+            return len(self._posts[known[0]])
+        return len(self._postings(known)[0]) if known else 0
 
-    def _df(self, number: int) -> int:
-        return len(self._posts[number]) - self._gone.get(number, 0)
+    def _known(self, forms: Forms) -> list[int]:
+        return [number for form in set(forms) if (number := self._ids.get(form)) is not None]
 
-    def _postings(self, forms: Forms) -> tuple[Slots, Floats]:
-        """Live slots, each once, and the summed tf."""
-        known = [number for form in set(forms) if (number := self._ids.get(form)) is not None]
+    def _postings(self, known: Sequence[int]) -> tuple[Slots, Floats]:
+        """Slots that hold any of some terms, each once and ascending, and the summed tf."""
         if not known:
-            return np.empty(0, np.int32), np.empty(0, np.float64)
-        posts = np.concatenate([np.array(self._posts[n], np.int64) for n in known])
-        slots: Slots = (posts >> _COUNT_BITS).astype(np.int32)
+            return np.empty(0, np.int64), np.empty(0, np.float64)
+        posts = np.concatenate([np.frombuffer(self._posts[n], np.int64) for n in known])
+        slots: Slots = posts >> _COUNT_BITS
         counts: Floats = (posts & _MOST).astype(np.float64)
-        if self._dead:
-            live = self._live()[slots]
-            slots, counts = slots[live], counts[live]
         if len(known) > 1:
             slots, where = np.unique(slots, return_inverse=True)
             return slots, np.bincount(where, counts, len(slots)).astype(np.float64)
         return slots, counts
-
-    def _live(self) -> npt.NDArray[np.bool_]:
-        live = np.zeros(len(self._keys), np.bool_)
-        live[list(self._slot_of.values())] = True
-        return live
 
     def scores(
         self, query: Sequence[Forms], statistics: Statistics, idf: Sequence[float]
     ) -> Floats:
         """BM25 by slot, shape (slots,), zero where no term is. Statistics may be pooled ones."""
         total = np.zeros(len(self._keys))
-        lengths = np.array(self._lengths, np.float64)
+        if not len(total):
+            return total
+        norms = self._norms(statistics)
         for forms, weight in zip(query, idf, strict=True):
-            slots, tf = self._postings(forms)
-            norm = self.k1 * (1 - self.b + self.b * lengths[slots] / statistics.average)
-            total[slots] += weight * tf * (self.k1 + 1) / (tf + norm)
+            slots, tf = self._postings(self._known(forms))
+            total[slots] += weight * tf * (self.k1 + 1) / (tf + norms[slots])
         return total
+
+    def _norms(self, statistics: Statistics) -> Floats:
+        lengths = np.frombuffer(self._lengths, np.int32)
+        norms: Floats = self.k1 * (1 - self.b) + (self.k1 * self.b / statistics.average) * lengths
+        return norms
 
     def top(
         self,
@@ -218,22 +243,41 @@ class WordIndex(BM25Okapi, Generic[Key]):  # type: ignore[misc]  # rank_bm25 has
         allowed: Collection[Key] | None = None,
         statistics: Statistics | None = None,
         idf: Sequence[float] | None = None,
+        also: Collection[Key] = (),
     ) -> list[tuple[Key, float]]:
-        """The best documents that hold a query term, best first; ties in the order of adding."""
+        """The best documents that hold a query term, best first; ties in the order of adding.
+        Those of `also` that hold one are there in any case."""
         pooled = statistics or self.statistics
         weights = (
             idf if idf is not None else [lucene_idf(pooled.documents, self.df(q)) for q in query]
         )
         total = self.scores(query, pooled, weights)
-        if allowed is not None:
-            keep = [slot for key in allowed if (slot := self._slot_of.get(key)) is not None]
-            found = np.array(sorted(slot for slot in keep if total[slot] > 0), np.int64)
-        else:
-            found = np.flatnonzero(total)
-        if len(found) > limit > 0:
-            found = found[np.sort(np.argpartition(-total[found], limit - 1)[:limit])]
-        order = found[np.argsort(-total[found], kind="stable")][: max(0, limit)]
-        return [(self._key(int(slot)), float(total[slot])) for slot in order]
+        found = np.flatnonzero(total) if allowed is None else self._among(total, allowed)
+        best = self._best(total, found, limit)
+        if also:
+            best = self._sorted(total, np.union1d(best, self._among(total, also)))
+        return [(self._key(slot), float(total[slot])) for slot in best.tolist()]
+
+    def _best(self, total: Floats, found: Slots, limit: int) -> Slots:
+        if limit < 1:
+            return found[:0]
+        if len(found) > limit:
+            scores = total[found]
+            last = np.partition(scores, -limit)[-limit]
+            found = found[scores >= last]
+        return self._sorted(total, found)[:limit]
+
+    def _sorted(self, total: Floats, found: Slots) -> Slots:
+        orders = np.frombuffer(self._orders, np.int64)[found] if len(found) else found
+        best: Slots = found[np.lexsort((orders, -total[found]))]
+        return best
+
+    def _among(self, total: Floats, keys: Collection[Key]) -> Slots:
+        """Slots of those of the keys that have a score."""
+        known = self._slot_of
+        slots = np.array([known[key] for key in keys if key in known], np.int64)
+        kept: Slots = slots[total[slots] > 0]
+        return kept
 
     def _key(self, slot: int) -> Key:
         key = self._keys[slot]
@@ -262,9 +306,26 @@ class WordIndex(BM25Okapi, Generic[Key]):  # type: ignore[misc]  # rank_bm25 has
         idf = math.log(size - df + 0.5) - math.log(df + 0.5)
         if idf >= 0:
             return idf
-        frequencies = map(self._df, range(len(self._terms)))
+        frequencies = map(len, self._posts)
         each = [math.log(size - n + 0.5) - math.log(n + 0.5) for n in frequencies if n]
         return float(self.epsilon * sum(each) / len(each))
+
+
+class _Terms(Collection[str]):
+    """The terms of one document, while nothing changes."""
+
+    def __init__(self, index: WordIndex[Any], numbers: frozenset[int]) -> None:
+        self._index = index
+        self._numbers = numbers
+
+    def __contains__(self, term: object) -> bool:
+        return self._index._ids.get(term, -1) in self._numbers  # type: ignore[call-overload]
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def __iter__(self) -> Iterator[str]:
+        return (self._index._terms[number] for number in self._numbers)
 
 
 def lucene_idf(documents: int, df: int) -> float:

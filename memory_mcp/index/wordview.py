@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from heapq import nlargest
 from typing import Protocol, TypeVar
 
 from memory_mcp.index.sparse import Key, Statistics, WordIndex, lucene_idf
@@ -61,12 +60,18 @@ class WordView:
         return sorted(found - {part}, key=lambda term: (len(term), term))
 
     def passages(
-        self, terms: Sequence[Term], limit: int, allowed: Collection[int] | None = None
+        self,
+        terms: Sequence[Term],
+        limit: int,
+        allowed: Collection[int] | None = None,
+        also: Collection[int] = (),
     ) -> list[tuple[int, float]]:
-        """(point, BM25) of the best passages that hold a term, best first."""
+        """(point, BM25) of the best passages that hold a term, best first, and of those of `also`
+        that do."""
         parts = {source: words.passages for source, words in self._sources.items()}
-        ranked = _rank(parts, [term.forms for term in terms], limit, allowed)
-        return [(point, score) for _, point, score in ranked]
+        ranked = _rank(parts, [term.forms for term in terms], limit, allowed, also=also)
+        kept = [(point, score) for _, point, score in ranked]
+        return kept[:limit] + [one for one in kept[limit:] if one[0] in also]
 
     def notes(
         self, terms: Sequence[Term], limit: int, allowed: Collection[NoteKey] | None = None
@@ -78,7 +83,7 @@ class WordView:
             ranked = _rank(parts, query, limit, None)
         else:
             ranked = _rank(parts, query, limit, None, by_source=_paths_by_source(allowed))
-        return [((source, path), score) for source, path, score in ranked]
+        return [((source, path), score) for source, path, score in ranked[:limit]]
 
     def frequencies(self, point: int) -> Mapping[str, int]:
         """The terms of a passage and how often each is in it; empty where there is none."""
@@ -86,6 +91,13 @@ class WordView:
             if point in words.passages:
                 return words.passages.frequencies(point)
         return {}
+
+    def terms(self, point: int) -> Collection[str]:
+        """The terms of a passage, to ask what is among them; empty where there is none."""
+        for words in self._sources.values():
+            if point in words.passages:
+                return words.passages.terms(point)
+        return ()
 
     def note_frequencies(self, source_id: str, path: str) -> Mapping[str, int]:
         """The terms of a whole note; empty where there is none."""
@@ -115,6 +127,7 @@ def _rank(
     limit: int,
     allowed: Collection[Key] | None,
     by_source: Mapping[str, Collection[Key]] | None = None,
+    also: Collection[Key] = (),
 ) -> list[tuple[str, Key, float]]:
     statistics = _pooled(list(parts.values()))
     weights = [_idf(list(parts.values()), forms) for forms in query]
@@ -127,6 +140,7 @@ def _rank(
             by_source.get(source, ()) if by_source is not None else allowed,
             statistics,
             weights,
+            also,
         )
     ]
-    return nlargest(limit, found, key=lambda hit: hit[2])
+    return sorted(found, key=lambda hit: -hit[2])

@@ -104,15 +104,14 @@ def _words(
     allowed: Collection[int] | None,
     near: Mapping[int, float],
 ) -> _Leg:
-    scores = dict(view.passages(query.terms, DEPTH, allowed))
-    scores |= dict(view.passages(query.terms, len(near), near.keys()))
+    scores = dict(view.passages(query.terms, DEPTH, allowed, also=near.keys()))
     points = scores.keys() | near.keys()
     found = (index.at(point) for point in points)
     notes = {(entry.source.id, entry.card.path) for entry, _ in filter(None, found)}
     return _Leg(
         scores=scores,
         notes=dict(view.notes(query.terms, len(notes), notes)),
-        held={point: query.held(view.frequencies(point)) for point in points},
+        held={point: query.held(view.terms(point)) for point in points},
     )
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from memory_mcp.core.note import Card, Passage
 from memory_mcp.core.words import bigrams, content_words, terms
@@ -90,11 +91,18 @@ def naming(forms: Collection[str], card: Card) -> Naming:
     """Compare the question's word forms with the note's names, in the note's language."""
     some = full = False
     for name in _names(card):
-        words = content_words(_APART.sub(" ", name), (card.language,))
-        asked = [not word.isdigit() for word in words if _is_asked(word, forms, card.language)]
+        words = _name_words(name, card.language)
+        asked = [not number for number, own in words if not own.isdisjoint(forms)]
         some |= any(asked)
         full |= len(words) > 1 and len(asked) == len(words)
     return Naming(some or full, full)
+
+
+@lru_cache(maxsize=20_000)  # the same notes are asked about again and again
+def _name_words(name: str, language: str) -> tuple[tuple[bool, frozenset[str]], ...]:
+    """For each word of a name: whether it is a number, and the terms that stand for it."""
+    words = content_words(_APART.sub(" ", name), (language,))
+    return tuple((word.isdigit(), frozenset(terms(word, language))) for word in words)
 
 
 def _names(card: Card) -> Iterable[str]:
@@ -104,10 +112,6 @@ def _names(card: Card) -> Iterable[str]:
     if len(card.title.split()) <= TITLE_WORDS:
         yield card.title
     yield from card.aliases
-
-
-def _is_asked(word: str, forms: Collection[str], language: str) -> bool:
-    return any(form in forms for form in terms(word, language))
 
 
 def pair_overlap(
