@@ -109,9 +109,10 @@ class Prose:
         """A note with ten sections."""
         tags = [f"note-{seed}", *(["tenth"] if seed % 10 == 3 else [])]
         parts = [f"---\ntags: [{', '.join(tags)}]\n---\n# {self.text(seed, 3)}"]
-        for n in range(SECTIONS):
-            parts.append(f"## {self.text(-seed * 50 - n + 10**9, 2)}\n\n"
-                         f"{self.text(seed * 50 + n + 7, WORDS)}")
+        parts += [
+            f"## {self.text(10**9 - seed * 50 - n, 2)}\n\n{self.text(seed * 50 + n + 7, WORDS)}"
+            for n in range(SECTIONS)
+        ]
         return "\n\n".join(parts) + "\n"
 
 
@@ -200,7 +201,9 @@ async def timed_writes(index: Index, searcher: Searcher, prose: Prose) -> list[f
 def floors(index: Index, questions: Sequence[str], embedder: RandomVectors) -> dict[str, Any]:
     """The bare libraries on the passages and words that the index has."""
     entries = list(index.entries())
-    vectors = np.concatenate([embedder.passages([p.embedded for p in e.passages]) for e in entries])
+    vectors = np.concatenate(
+        [embedder.passages([p.embedded for p in e.passages]) for e in entries]
+    )
     view = index.words([source.id for source in index.sources])
     texts = [
         " ".join(word for word, n in view.frequencies(point).items() for _ in range(n))
@@ -254,7 +257,7 @@ async def measure(home: Path, passages: int) -> dict[str, Any]:
         }
         gc.collect()
         result["bytes_per_passage"] = (memory() - before) / passages
-        result["store"] = "x"
+        result["store"] = index.vector_store
         await timed_searches(searcher, questions)
         ticker.take()
         result["search"] = {
@@ -297,7 +300,9 @@ def show(result: dict[str, Any]) -> None:
     for name in names:
         one = result["floors"][name]
         print(f"| {name} (top {DEPTH} each) | {one['p50']:.2f} | {one['p95']:.2f} | |")
-    print(f"\nwrite to found: p50 {result['write']['p50']:.0f} ms, p95 {result['write']['p95']:.0f}")
+    print(
+        f"\nwrite to found: p50 {result['write']['p50']:.0f} ms, p95 {result['write']['p95']:.0f}"
+    )
     print(f"memory per passage: {result['bytes_per_passage'] / 1024:.1f} KiB, texts included")
     print(f"the question's embedding: p50 {embed:.1f} ms")
     for name in ("indexing", "searching", "writing"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
 from typing import Protocol
 
@@ -53,7 +53,8 @@ class Embedder(Protocol):
 
 
 class VectorIndex(Protocol):
-    """Nearest neighbours among unit vectors, by integer ids. Blocking; owned by one lane."""
+    """Nearest neighbours among the unit vectors of one source, by integer ids. Blocking; owned by
+    one lane. Raises StorageError."""
 
     def add(self, ids: Sequence[int], vectors: Vectors) -> None:
         """Add or replace vectors."""
@@ -63,12 +64,43 @@ class VectorIndex(Protocol):
         """Forget vectors; unknown ids are ignored."""
         ...
 
-    def nearest(self, vector: Vectors, limit: int) -> list[tuple[int, float]]:
-        """(id, cosine), best first."""
+    def nearest(
+        self, vector: Vectors, limit: int, allowed: Collection[int] | None = None
+    ) -> list[tuple[int, float]]:
+        """(id, cosine) of the nearest, of `allowed` or of all, best first."""
+        ...
+
+    def cosines(self, vector: Vectors, ids: Collection[int]) -> dict[int, float]:
+        """Exact cosine of those of the ids that have a vector."""
+        ...
+
+    def vectors(self, ids: Sequence[int]) -> dict[int, Vectors]:
+        """The vectors of these ids, where there are any."""
+        ...
+
+    def ids(self) -> Iterator[int]:
+        """All ids."""
         ...
 
     def count(self) -> int:
         """How many vectors there are."""
+        ...
+
+    def close(self) -> None:
+        """Let go of all resources."""
+        ...
+
+
+class VectorStore(Protocol):
+    """The vectors of one home and one model."""
+
+    @property
+    def kind(self) -> str:
+        """memory | edge | server."""
+        ...
+
+    def collection(self, source_id: str) -> VectorIndex:
+        """The vectors of a source; made where there are none."""
         ...
 
     def close(self) -> None:

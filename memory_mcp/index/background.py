@@ -11,7 +11,6 @@ import anyio
 from memory_mcp.core.config import Config
 from memory_mcp.core.errors import EmbeddingError, ModelError, StorageError
 from memory_mcp.core.ports import Embedder
-from memory_mcp.index.dense import DenseStore
 from memory_mcp.index.fill import Filler
 from memory_mcp.index.frames import frames
 from memory_mcp.index.identity import settings_mark
@@ -23,6 +22,7 @@ from memory_mcp.index.mounts import is_share
 from memory_mcp.index.queue import Pulse
 from memory_mcp.index.records import Records
 from memory_mcp.index.state import IndexEvent
+from memory_mcp.index.stores import open_edge, open_store, wants_edge
 from memory_mcp.index.sync import Sync
 from memory_mcp.notes.own import may_exist
 from memory_mcp.notes.sources import Source
@@ -57,6 +57,7 @@ class Background:
         self._strays: set[str] = set()
         self._seen = anyio.Event()
         self._said = 0
+        self._settled_down = False
         self._config = config
         self._sources = sources
         self._known = known
@@ -179,6 +180,7 @@ class Background:
                     await self._lane.join(source_id)
                     self._find_strays()
                 await self._filler.step()
+                await self._outgrow()
                 wait = _FIRST_WAIT_SECONDS
             except ModelError:
                 await self._leave_facts()  # the model has said so itself, and is given up
@@ -217,8 +219,9 @@ class Background:
     async def _open_lane(self, embedder: Embedder) -> bool:
         config, identity, size = self._config, embedder.identity, embedder.dimension
         try:
+            passages = self._filler.passages
             await self._lane.open(
-                lambda: DenseStore(config.vectors, config.home, identity, size),
+                lambda: open_store(config, identity, size, passages),
                 [source.id for source in self._sources],
             )
         except StorageError as error:
@@ -227,6 +230,20 @@ class Background:
             return False
         self._filler.trouble = None
         return True
+
+    async def _outgrow(self) -> None:
+        """Move the vectors where they are found faster, once there are many."""
+        embedder = self._model.embedder
+        if embedder is None or self._settled_down or self._lane.kind != "memory":
+            return
+        if not wants_edge(self._config, self._filler.passages):
+            return
+        self._settled_down = True  # tried once: what fails now fails again
+        config, size = self._config, embedder.dimension
+        try:
+            await self._lane.move(lambda: open_edge(config, size))
+        except StorageError as error:
+            log.warning("%s", error)
 
     def _unplaced(self) -> list[str]:
         """Sources that came after the store was opened."""

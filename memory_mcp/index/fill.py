@@ -74,6 +74,11 @@ class Filler:
         return bool(self._table.dropped)
 
     @property
+    def passages(self) -> int:
+        """How many live passages there are."""
+        return self._table.size
+
+    @property
     def reasons(self) -> Sequence[str]:
         """Why the catalog or the cache was made anew in this process, a sentence each."""
         return (*self._records.reasons, *self._cache.database.reasons)

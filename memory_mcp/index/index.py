@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
-from collections.abc import AsyncIterator, Callable, Collection, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import anyio
@@ -110,6 +110,11 @@ class Index:
         self._background.joined(source)
 
     @property
+    def vector_store(self) -> str | None:
+        """Where the vectors are: memory | edge | server; None while there are none."""
+        return self._lane.kind
+
+    @property
     def names(self) -> Names:
         """Resolves references and links; knows back links."""
         return self._table.names
@@ -136,13 +141,18 @@ class Index:
         return await self._model.query(text)
 
     async def nearest(
-        self, source_ids: Collection[str], vector: Vectors, limit: int
+        self,
+        source_ids: Collection[str],
+        vector: Vectors,
+        limit: int,
+        allowed: Mapping[str, Collection[int]] | None = None,
     ) -> list[tuple[int, float]]:
-        """(point, cosine) of the nearest live passages, best first. Empty where the vector store
-        does not answer; `state().degraded` says so then."""
-        spare = len(self._table.dropped)
+        """(point, cosine) of the nearest live passages, of those `allowed` by source or of all,
+        best first. Empty where the vector store does not answer; `state().degraded` says so
+        then."""
+        spare = 0 if allowed is not None else len(self._table.dropped)
         try:
-            found = await self._lane.nearest(source_ids, vector, limit + spare)
+            found = await self._lane.nearest(source_ids, vector, limit + spare, allowed)
         except StorageError as error:
             self._note_trouble(error)
             return []

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
+from itertools import islice
 from typing import TypeVar
 
 import numpy as np
-from anyio import CapacityLimiter, to_thread
+from anyio import CancelScope, CapacityLimiter, to_thread
 
-from memory_mcp.core.ports import Vectors
-from memory_mcp.index.dense import DenseStore
+from memory_mcp.core.errors import StorageError
+from memory_mcp.core.ports import Vectors, VectorStore
 
 Result = TypeVar("Result")
+_MOVED = 512  # vectors copied in one go
 _SPARE = 16  # more than asked for: some of the nearest may have just been removed
 
 
@@ -21,7 +23,7 @@ class Lane:
 
     def __init__(self) -> None:
         self._limiter = CapacityLimiter(1)
-        self._store: DenseStore | None = None
+        self._store: VectorStore | None = None
         self._placed: dict[str, set[int]] = {}
 
     @property
@@ -29,10 +31,10 @@ class Lane:
         """Whether there is a store to ask."""
         return self._store is not None
 
-    async def open(self, make: Callable[[], DenseStore], source_ids: Sequence[str]) -> None:
+    async def open(self, make: Callable[[], VectorStore], source_ids: Sequence[str]) -> None:
         """Open the store and learn what it has. Raises StorageError."""
 
-        def work() -> tuple[DenseStore, dict[str, set[int]]]:
+        def work() -> tuple[VectorStore, dict[str, set[int]]]:
             store = make()
             try:
                 return store, {sid: set(store.collection(sid).ids()) for sid in source_ids}
@@ -41,6 +43,41 @@ class Lane:
                 raise
 
         self._store, self._placed = await self._do(work)
+
+    @property
+    def kind(self) -> str | None:
+        """memory | edge | server; None while there is no store."""
+        return self._store.kind if self._store is not None else None
+
+    async def move(self, make: Callable[[], VectorStore]) -> None:
+        """Copy all vectors to another store, a few at a time, and use that one from then on; what
+        is here answers meanwhile. Raises StorageError; all stays as it was then."""
+        old = self._open_store()
+        new = await self._do(make)
+        there: dict[str, set[int]] = {}
+        try:
+            while some := self._not_in(there):
+                source_id, points = some
+                await self._do(partial(_copy, old, new, source_id, points))
+                there.setdefault(source_id, set()).update(points)
+            for source_id, points_there in there.items():
+                gone = list(points_there.difference(self.placed(source_id)))
+                await self._do(partial(new.collection(source_id).remove, gone))
+        except BaseException:
+            with CancelScope(shield=True):
+                await self._do(new.close)
+            raise
+        if self._not_in(there):  # added while the last were removed
+            raise StorageError("the vectors changed while they were moved; they stay in memory")
+        self._store = new
+        await self._do(old.close)
+
+    def _not_in(self, there: Mapping[str, set[int]]) -> tuple[str, list[int]] | None:
+        for source_id, placed in self._placed.items():
+            missing = placed.difference(there.get(source_id, ()))
+            if missing:
+                return source_id, list(islice(missing, _MOVED))
+        return None
 
     def knows(self, source_id: str) -> bool:
         """Whether the store is open and has a place for the vectors of a source."""
@@ -57,7 +94,7 @@ class Lane:
     async def _do(self, work: Callable[[], Result]) -> Result:
         return await to_thread.run_sync(work, limiter=self._limiter)
 
-    def _open_store(self) -> DenseStore:
+    def _open_store(self) -> VectorStore:
         assert self._store is not None, "the lane is used only while it is open"
         return self._store
 
@@ -87,13 +124,19 @@ class Lane:
         await self._do(lambda: store.collection(source_id).remove(points))
 
     async def nearest(
-        self, source_ids: Collection[str], vector: Vectors, limit: int
+        self,
+        source_ids: Collection[str],
+        vector: Vectors,
+        limit: int,
+        allowed: Mapping[str, Collection[int]] | None = None,
     ) -> list[tuple[int, float]]:
-        """(point, cosine) over some sources, best first, a few to spare. Raises StorageError."""
+        """(point, cosine) over some sources, best first, a few to spare; of those `allowed` by
+        source, or of all. Raises StorageError."""
         if self._store is None:
             return []
         wanted = [sid for sid in source_ids if self._placed.get(sid)]
-        return await self._do(partial(_nearest, self._store, wanted, vector, limit + _SPARE))
+        ask = partial(_nearest, self._store, wanted, vector, limit + _SPARE, allowed)
+        return await self._do(ask)
 
     async def cosine(
         self, points: Mapping[str, Sequence[int]], vector: Vectors
@@ -112,17 +155,32 @@ class Lane:
 
 
 def _nearest(
-    store: DenseStore, source_ids: Sequence[str], vector: Vectors, limit: int
+    store: VectorStore,
+    source_ids: Sequence[str],
+    vector: Vectors,
+    limit: int,
+    allowed: Mapping[str, Collection[int]] | None,
 ) -> list[tuple[int, float]]:
-    found = [hit for sid in source_ids for hit in store.collection(sid).nearest(vector, limit)]
+    found = [
+        hit
+        for sid in source_ids
+        for hit in store.collection(sid).nearest(
+            vector, limit, None if allowed is None else allowed.get(sid, ())
+        )
+    ]
     return sorted(found, key=lambda hit: -hit[1])[:limit]
 
 
 def _cosine(
-    store: DenseStore, points: Mapping[str, Sequence[int]], vector: Vectors
+    store: VectorStore, points: Mapping[str, Sequence[int]], vector: Vectors
 ) -> dict[int, float]:
     result: dict[int, float] = {}
     for source_id, ids in points.items():
-        for point, other in store.collection(source_id).vectors(ids).items():
-            result[point] = float(np.dot(other, vector))
+        result |= store.collection(source_id).cosines(vector, ids)
     return result
+
+
+def _copy(old: VectorStore, new: VectorStore, source_id: str, points: Sequence[int]) -> None:
+    vectors = old.collection(source_id).vectors(points)
+    if vectors:
+        new.collection(source_id).add(list(vectors), np.stack(list(vectors.values())))

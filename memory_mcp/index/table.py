@@ -104,6 +104,11 @@ class Table:
         return self._passages[source_id]
 
     @property
+    def size(self) -> int:
+        """How many live passages there are in all."""
+        return len(self._points)
+
+    @property
     def turn(self) -> int:
         """Counts changes: see `touched_after`."""
         return self._turn

@@ -6,7 +6,7 @@ knows some sources only, so that no caller can ask about another agent's, by wha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from memory_mcp.core.note import Link
 from memory_mcp.core.ports import Vectors
@@ -95,10 +95,14 @@ class IndexView:
         return await self._index.query_vector(text)
 
     async def nearest(
-        self, source_ids: Collection[str], vector: Vectors, limit: int
+        self,
+        source_ids: Collection[str],
+        vector: Vectors,
+        limit: int,
+        allowed: Mapping[str, Collection[int]] | None = None,
     ) -> list[tuple[int, float]]:
         """(point, cosine) of the nearest live passages, best first; see `Index.nearest`."""
-        return await self._index.nearest(self._some(source_ids), vector, limit)
+        return await self._index.nearest(self._some(source_ids), vector, limit, allowed)
 
     async def cosine(self, vector: Vectors, points: Collection[int]) -> dict[int, float]:
         """Exact cosine of those of the points that are live, seen, and have a vector."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 
@@ -17,6 +17,8 @@ from memory_mcp.search.query import Lexicon, Query, build
 from memory_mcp.search.rank import Evidence
 from memory_mcp.search.scope import Scope
 
+_Allowed = Mapping[str, Collection[int]] | None
+"""Points by source; None where no note is left out."""
 NO_VECTOR = "words only: the embedding model did not answer"
 
 
@@ -71,13 +73,17 @@ def _read(view: WordView, text: str, languages: Collection[str]) -> Query:
     return build(text, Lexicon(languages, idf, lucene_idf(view.size, 1), view.compounds))
 
 
-def _allowed(index: IndexView, scope: Scope) -> list[int]:
-    return [
-        point
-        for entry in index.entries(scope.source_ids)
-        if scope.holds(entry.card)
-        for point in entry.points
-    ]
+def _allowed(index: IndexView, scope: Scope) -> dict[str, set[int]]:
+    """Points of the notes that are meant, by source."""
+    allowed: dict[str, set[int]] = {source_id: set() for source_id in scope.source_ids}
+    for entry in index.entries(scope.source_ids):
+        if scope.holds(entry.card):
+            allowed[entry.source.id].update(entry.points)
+    return allowed
+
+
+def _points(allowed: _Allowed) -> set[int] | None:
+    return None if allowed is None else set().union(*allowed.values())
 
 
 async def _vector(index: IndexView, query: Query) -> tuple[Vectors | None, str | None]:
@@ -89,22 +95,19 @@ async def _vector(index: IndexView, query: Query) -> tuple[Vectors | None, str |
 
 
 async def _nearest(
-    index: IndexView, scope: Scope, vector: Vectors, allowed: Sequence[int] | None
+    index: IndexView, scope: Scope, vector: Vectors, allowed: _Allowed
 ) -> dict[int, float]:
-    if allowed is None:
-        return dict(await index.nearest(scope.source_ids, vector, DEPTH))
-    found = await index.cosine(vector, allowed)
-    return dict(sorted(found.items(), key=lambda item: -item[1])[:DEPTH])
+    return dict(await index.nearest(scope.source_ids, vector, DEPTH, allowed))
 
 
 def _words(
     index: IndexView,
     view: WordView,
     query: Query,
-    allowed: Collection[int] | None,
+    allowed: _Allowed,
     near: Mapping[int, float],
 ) -> _Leg:
-    scores = dict(view.passages(query.terms, DEPTH, allowed, also=near.keys()))
+    scores = dict(view.passages(query.terms, DEPTH, _points(allowed), also=near.keys()))
     points = scores.keys() | near.keys()
     found = (index.at(point) for point in points)
     notes = {(entry.source.id, entry.card.path) for entry, _ in filter(None, found)}
