@@ -117,25 +117,30 @@ class Prose:
 
 
 class Ticker:
-    """Notes how late the event loop wakes up. Lives beside what is measured."""
+    """Notes how late the event loop wakes up, and how much processor time its thread took
+    meanwhile: on a loaded machine it is also late while others have the processor."""
 
     def __init__(self) -> None:
         self.late: list[float] = []
+        self.busy: list[float] = []
 
     async def run(self) -> None:
         """Until cancelled."""
         while True:
-            begin = time.perf_counter()
+            begin, worked = time.perf_counter(), time.thread_time()
             await anyio.sleep(TICK_SECONDS)
             self.late.append(time.perf_counter() - begin - TICK_SECONDS)
+            self.busy.append(time.thread_time() - worked)
 
     def take(self) -> dict[str, float]:
         """Milliseconds since the last call: the longest, and how many were above 50."""
         late, self.late = self.late, []
+        busy, self.busy = self.busy, []
         return {
             "longest_ms": 1000 * max(late, default=0.0),
             "p99_ms": 1000 * float(np.quantile(late or [0.0], 0.99)),
             "above_50": sum(one > 0.05 for one in late),
+            "busy_ms": 1000 * max(busy, default=0.0),
         }
 
 
@@ -271,6 +276,7 @@ async def measure(home: Path, passages: int) -> dict[str, Any]:
         result["with embedding"] = spread(await timed_searches(searcher, fresh))
         embedder.asked = None
         result["searching"] = ticker.take()
+        ticker.take()
         result["write"] = spread(await timed_writes(index, searcher, prose))
         result["writing"] = ticker.take()
         result["floors"] = floors(index, questions, embedder)
@@ -309,8 +315,9 @@ def show(result: dict[str, Any]) -> None:
         one = result[name]
         more = f", {one['seconds']:.0f} s, {one['searches']} searches" if "seconds" in one else ""
         print(
-            f"event loop while {name}: longest {one['longest_ms']:.0f} ms, p99"
-            f" {one['p99_ms']:.1f}, above 50 ms: {one['above_50']}{more}"
+            f"event loop while {name}: late at most {one['longest_ms']:.0f} ms, p99"
+            f" {one['p99_ms']:.1f}, above 50 ms: {one['above_50']}; of its own work at most"
+            f" {one['busy_ms']:.0f} ms at once{more}"
         )
 
 

@@ -218,7 +218,7 @@ def _model_way_out(settings: EmbeddingSettings) -> str:
 
 
 def _vector_server(config: Config) -> Finding:
-    from memory_mcp.index.dense import probe  # the client of Qdrant
+    from memory_mcp.index.server import probe  # the client of Qdrant
 
     url = config.vectors.url
     try:

@@ -156,6 +156,8 @@ class Background:
         # In turn: while many files come, there is always something to look at again.
         looked = await self._sync.step()
         worked = await self._intake.step() or looked
+        if worked:
+            _spare_the_collector()
         for source_id in tuple(self._intake.doubtful):
             self._intake.doubtful.discard(source_id)
             self._sync.hint(source_id)
@@ -292,3 +294,10 @@ class Background:
         for source in self._sources:
             if shares or not is_share(source.root):
                 self._sync.hint(source.id)
+
+
+def _spare_the_collector() -> None:
+    """Notes that were just read are here to stay: a full collection would walk all of them, while
+    nothing else runs, for 1 s at 30,000 passages."""
+    gc.collect(1)
+    gc.freeze()

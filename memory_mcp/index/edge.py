@@ -12,6 +12,7 @@ import importlib.util
 import shutil
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,12 +20,14 @@ from filelock import FileLock, Timeout
 
 from memory_mcp.core.errors import StorageError
 from memory_mcp.core.ports import Vectors
+from memory_mcp.index.sieve import sieve
 
 if TYPE_CHECKING:
     from qdrant_edge import EdgeShard
 
 FOLDER, LOCK = "edge", "edge.lock"
 _UPSERT = 64  # points a call: it holds the interpreter's lock, for 6 ms with so many
+_MANY = 1000  # ids of a filter that are handed over; more take longer than the search
 _PAGE = 10_000  # ids a page
 _NAME = "dense"
 
@@ -99,10 +102,20 @@ class EdgeIndex:
         self, vector: Vectors, limit: int, allowed: Collection[int] | None = None
     ) -> list[tuple[int, float]]:
         """(id, cosine) of the nearest, of `allowed` or of all, best first."""
-        from qdrant_edge import Filter, HasIdCondition, Query, QueryRequest
-
         if limit < 1 or (allowed is not None and not allowed):
             return []
+        if allowed is not None and len(allowed) > _MANY:
+            ask = partial(self._query, vector)
+            kept = sieve(ask, limit, allowed, self.count(), len(allowed))
+            if kept is not None:
+                return kept
+        return self._query(vector, limit, allowed)
+
+    def _query(
+        self, vector: Vectors, limit: int, allowed: Collection[int] | None = None
+    ) -> list[tuple[int, float]]:
+        from qdrant_edge import Filter, HasIdCondition, Query, QueryRequest
+
         only = None if allowed is None else Filter(must=[HasIdCondition(set(allowed))])
         request = QueryRequest(
             limit=limit,
@@ -116,7 +129,7 @@ class EdgeIndex:
 
     def cosines(self, vector: Vectors, ids: Collection[int]) -> dict[int, float]:
         """Exact cosine of those of the ids that have a vector."""
-        return dict(self.nearest(vector, len(ids), ids))
+        return dict(self._query(vector, len(ids), ids)) if ids else {}
 
     def ids(self) -> Iterator[int]:
         """All ids."""

@@ -47,6 +47,7 @@ class Filler:
         """Whether it is known if there is a model and a store; rows wait for it."""
         self.trouble: str | None = None
         """Why the last batch got no vectors; None where it did."""
+        self._store_away = False
         self.refused: dict[NoteKey, str] = {}
         """Notes that the model does not take, each with the reason."""
         self._table = table
@@ -56,6 +57,15 @@ class Filler:
         self._records = records
         self._absent: set[str] = set()
         self._redo: set[int] = set()
+
+    def store_fails(self, error: StorageError) -> None:
+        """A search could not ask the vectors."""
+        self._store_away, self.trouble = True, str(error)
+
+    def store_answers(self) -> None:
+        """A search could: what was said of the store does not hold any more."""
+        if self._store_away:
+            self._store_away, self.trouble = False, None
 
     @property
     def waits(self) -> bool:

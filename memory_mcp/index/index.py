@@ -156,6 +156,7 @@ class Index:
         except StorageError as error:
             self._note_trouble(error)
             return []
+        self._filler.store_answers()
         return [hit for hit in found if self._table.at(hit[0]) is not None][:limit]
 
     async def cosine(
@@ -179,7 +180,7 @@ class Index:
 
     def _note_trouble(self, error: StorageError) -> None:
         log.warning("searched by words only: %s", error)
-        self._filler.trouble = str(error)
+        self._filler.store_fails(error)
 
     async def refresh(self, source: Source, path: str) -> None:
         """Take one note over now, so that the next search finds it as it is on disk: its words

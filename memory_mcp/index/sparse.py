@@ -11,8 +11,9 @@ from __future__ import annotations
 import math
 from array import array
 from bisect import bisect_left
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Generic, Literal, TypeVar
 
 import numpy as np
@@ -190,11 +191,17 @@ class WordIndex(BM25Okapi, Generic[Key]):  # type: ignore[misc]  # rank_bm25 has
             return {}
         return {self._terms[n]: count for n, count in zip(*document, strict=True)}
 
-    def terms(self, key: Key) -> Collection[str]:
-        """The terms of a document, to ask what is among them: no copy is made."""
+    def numbers(self, forms: Forms) -> list[int]:
+        """Under which numbers `held` knows the forms that are there."""
+        return self._known(forms)
+
+    def held(self, key: Key, wanted: Mapping[int, Iterable[int]]) -> frozenset[int]:
+        """All values of those of `wanted` (by number of a term) whose term a document holds."""
         slot = self._slot_of.get(key)
         document = self._documents[slot] if slot is not None else None
-        return _Terms(self, frozenset(document[0]) if document is not None else frozenset())
+        if document is None:
+            return frozenset()
+        return frozenset(chain.from_iterable([wanted[n] for n in wanted.keys() & document[0]]))
 
     def df(self, forms: Forms) -> int:
         """How many live documents hold any of the forms."""
@@ -309,23 +316,6 @@ class WordIndex(BM25Okapi, Generic[Key]):  # type: ignore[misc]  # rank_bm25 has
         frequencies = map(len, self._posts)
         each = [math.log(size - n + 0.5) - math.log(n + 0.5) for n in frequencies if n]
         return float(self.epsilon * sum(each) / len(each))
-
-
-class _Terms(Collection[str]):
-    """The terms of one document, while nothing changes."""
-
-    def __init__(self, index: WordIndex[Any], numbers: frozenset[int]) -> None:
-        self._index = index
-        self._numbers = numbers
-
-    def __contains__(self, term: object) -> bool:
-        return self._index._ids.get(term, -1) in self._numbers  # type: ignore[call-overload]
-
-    def __len__(self) -> int:
-        return len(self._numbers)
-
-    def __iter__(self) -> Iterator[str]:
-        return (self._index._terms[number] for number in self._numbers)
 
 
 def lucene_idf(documents: int, df: int) -> float:

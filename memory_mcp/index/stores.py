@@ -10,6 +10,7 @@ from memory_mcp.core.errors import StorageError
 from memory_mcp.core.ports import VectorStore
 from memory_mcp.index import edge
 from memory_mcp.index.dense import DenseStore
+from memory_mcp.index.server import ServerStore
 from memory_mcp.index.status import FOLDER
 
 log = logging.getLogger(__name__)
@@ -27,12 +28,14 @@ def wants_edge(config: Config, passages: int) -> bool:
 def open_store(config: Config, identity: str, dimension: int, passages: int) -> VectorStore:
     """The store for the vectors of a model. Blocking; raises StorageError where a server does not
     answer. Where edge cannot be used the embedded client is."""
+    if config.vectors.url is not None:
+        return ServerStore(config.vectors, config.home, identity, dimension)
     if wants_edge(config, passages):
         try:
             return open_edge(config, dimension)
         except StorageError as error:
             log.warning("%s", error)
-    return DenseStore(config.vectors, config.home, identity, dimension)
+    return DenseStore(dimension)
 
 
 def open_edge(config: Config, dimension: int) -> VectorStore:

@@ -92,12 +92,19 @@ class WordView:
                 return words.passages.frequencies(point)
         return {}
 
-    def terms(self, point: int) -> Collection[str]:
-        """The terms of a passage, to ask what is among them; empty where there is none."""
+    def held(self, points: Collection[int], terms: Sequence[Term]) -> dict[int, frozenset[int]]:
+        """For each passage the places in `terms` of those that it holds."""
+        result = dict.fromkeys(points, frozenset[int]())
         for words in self._sources.values():
-            if point in words.passages:
-                return words.passages.terms(point)
-        return ()
+            index = words.passages
+            wanted: dict[int, tuple[int, ...]] = {}
+            for place, term in enumerate(terms):
+                for number in index.numbers(term.forms):
+                    wanted[number] = (*wanted.get(number, ()), place)
+            for point in points:
+                if point in index:
+                    result[point] = index.held(point, wanted)
+        return result
 
     def note_frequencies(self, source_id: str, path: str) -> Mapping[str, int]:
         """The terms of a whole note; empty where there is none."""

@@ -114,7 +114,7 @@ def _words(
     return _Leg(
         scores=scores,
         notes=dict(view.notes(query.terms, len(notes), notes)),
-        held={point: query.held(view.terms(point)) for point in points},
+        held=view.held(points, query.asked),
     )
 
 

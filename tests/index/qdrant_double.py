@@ -23,6 +23,10 @@ class QdrantDouble:
 
     def __init__(self) -> None:
         self.client = QdrantClient(":memory:")
+        self.indexes: set[tuple[str, str]] = set()
+        """(collection, payload field) of every payload index that was asked for."""
+        self.away = False
+        """Whether the server answers with 503, as one that restarts does."""
         self.lock = threading.Lock()
         self.url = ""
 
@@ -40,8 +44,11 @@ class QdrantDouble:
             case ("GET", "/exists"):
                 return {"exists": self.client.collection_exists(name)}
             case ("PUT", ""):
-                params = models.VectorParams(**body["vectors"])
+                params = {key: models.VectorParams(**one) for key, one in body["vectors"].items()}
                 return self.client.create_collection(name, vectors_config=params)
+            case ("PUT", "/index"):
+                self.indexes.add((name, body["field_name"]))
+                return {"operation_id": 0, "status": "completed"}
             case ("DELETE", ""):
                 return self.client.delete_collection(name)
             case _:
@@ -58,18 +65,30 @@ class QdrantDouble:
                 self.client.delete(name, models.PointIdsList(points=body["points"]))
             case "/points/query":
                 hits = self.client.query_points(
-                    name, query=body["query"]["nearest"], limit=body["limit"]
+                    name,
+                    query=body["query"]["nearest"],
+                    using=body["using"],
+                    limit=body["limit"],
+                    query_filter=_filter(body),
                 )
                 rows = [{"id": p.id, "version": 0, "score": p.score} for p in hits.points]
                 return {"points": rows}
             case "/points/scroll":
                 points, after = self.client.scroll(
-                    name, limit=body["limit"], offset=body.get("offset")
+                    name,
+                    limit=body["limit"],
+                    offset=body.get("offset"),
+                    scroll_filter=_filter(body),
                 )
                 return {"points": [{"id": p.id} for p in points], "next_page_offset": after}
             case "/points/count":
-                return {"count": self.client.count(name).count}
+                return {"count": self.client.count(name, count_filter=_filter(body)).count}
         return {"operation_id": 0, "status": "completed"}
+
+
+def _filter(body: dict[str, Any]) -> models.Filter | None:
+    found = body.get("filter")
+    return models.Filter(**found) if found else None
 
 
 @contextmanager
@@ -83,6 +102,9 @@ def qdrant() -> Iterator[QdrantDouble]:
         def _serve(self) -> None:
             size = int(self.headers["content-length"] or 0)
             body = json.loads(self.rfile.read(size)) if size else {}
+            if double.away:
+                self._send(503, {"status": {"error": "restarting"}})
+                return
             if self.headers["api-key"] != KEY:
                 self._send(401, {"status": {"error": "wrong key"}})
                 return

@@ -15,6 +15,7 @@ from memory_mcp.core.config import VectorSettings
 from memory_mcp.core.errors import StorageError
 from memory_mcp.core.ports import VectorIndex, Vectors
 from memory_mcp.index.dense import DenseStore
+from memory_mcp.index.server import ServerStore
 from tests.index.world import World, found
 
 
@@ -26,7 +27,7 @@ def units(count: int, dimension: int = 8) -> Vectors:
 
 @pytest.fixture
 def store() -> Iterator[DenseStore]:
-    made = DenseStore(VectorSettings(), "/home", "id", 8)
+    made = DenseStore(8)
     yield made
     made.close()
 
@@ -59,9 +60,9 @@ def test_replaced_and_removed_vectors_are_gone(store: DenseStore) -> None:
 
 
 def test_sources_do_not_see_each_other(store: DenseStore) -> None:
-    store.collection("a").add([1], units(1))
-    assert store.collection("b").nearest(units(1)[0], 5) == []
-    store.collection("a").close()
+    store.collection("memory:a").add([1], units(1))
+    assert store.collection("memory:b").nearest(units(1)[0], 5) == []
+    store.collection("memory:a").close()
 
 
 @pytest.mark.timeout(60)
@@ -69,7 +70,7 @@ def test_more_than_twenty_thousand_vectors_cause_no_warning(store: DenseStore) -
     index = store.collection("vault")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        other = DenseStore(VectorSettings(), "/home", "id", 8)
+        other = DenseStore(8)
         other.collection("vault").add(range(20_001), units(20_001))
         other.close()
     assert [str(warning.message) for warning in caught] == []
@@ -84,7 +85,7 @@ def _closed_port() -> int:
 
 def test_a_server_that_is_away_is_named() -> None:
     url = f"http://127.0.0.1:{_closed_port()}"
-    store = DenseStore(VectorSettings(url=url, api_key="secret"), "/home", "id", 8)
+    store = ServerStore(VectorSettings(url=url, api_key="secret"), "/home", "id", 8)
     with pytest.raises(StorageError, match=r"vectors\.url") as caught:
         store.collection("vault")
     assert "secret" not in str(caught.value)
@@ -108,12 +109,12 @@ async def test_without_its_server_the_index_has_words_and_says_so(tmp_path: Path
 @pytest.mark.skipif("QDRANT_URL" not in os.environ, reason="needs a Qdrant server in QDRANT_URL")
 def test_a_real_server_keeps_vectors_between_stores_and_drops_those_of_another_model() -> None:
     settings = VectorSettings(url=os.environ["QDRANT_URL"])
-    one = DenseStore(settings, "/test-home", "id", 8)
+    one = ServerStore(settings, "/test-home", "id", 8)
     one.collection("vault").add([1, 2], units(2))
     one.close()
-    again = DenseStore(settings, "/test-home", "id", 8)
+    again = ServerStore(settings, "/test-home", "id", 8)
     assert sorted(again.collection("vault").ids()) == [1, 2]
     again.close()
-    other = DenseStore(settings, "/test-home", "other", 8)
+    other = ServerStore(settings, "/test-home", "other", 8)
     assert list(other.collection("vault").ids()) == []
     other.close()

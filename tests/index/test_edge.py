@@ -1,4 +1,4 @@
-"""Vectors of many passages in qdrant-edge: the same answers, one owner, and a move without a gap."""
+"""Vectors of many passages in qdrant-edge: the same answers, one owner, a move without a gap."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import anyio
 import numpy as np
 import pytest
 
-from memory_mcp.core.config import Config, VectorSettings
+from memory_mcp.core.config import Config
 from memory_mcp.core.errors import StorageError
 from memory_mcp.core.ports import VectorIndex, VectorStore
 from memory_mcp.index import stores
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.skipif(not is_installed(), reason="needs the extra edge
 def both(tmp_path: Path) -> Iterator[list[VectorStore]]:
     made: list[VectorStore] = [
         EdgeStore(tmp_path / ".index", 8),
-        DenseStore(VectorSettings(), "/home", "id", 8),
+        DenseStore(8),
     ]
     yield made
     for store in made:
@@ -92,7 +92,7 @@ def test_only_many_passages_without_a_server_go_to_edge(tmp_path: Path) -> None:
 @pytest.mark.anyio
 async def test_vectors_move_to_edge_while_they_are_searched_and_changed(tmp_path: Path) -> None:
     lane, vectors = Lane(), units(1500)
-    await lane.open(lambda: DenseStore(VectorSettings(), "/h", "id", 8), ["a", "b"])
+    await lane.open(lambda: DenseStore(8), ["a", "b"])
     await lane.add("a", dict(enumerate(vectors)))
     await lane.add("b", {5000: vectors[0]})
     seen: list[int] = []

@@ -11,6 +11,7 @@ import pytest
 from memory_mcp.core.config import VectorSettings
 from memory_mcp.core.errors import StorageError
 from memory_mcp.index.dense import DenseStore
+from memory_mcp.index.server import ServerStore
 from tests.fakes import HashEmbedder
 from tests.index.qdrant_double import KEY, QdrantDouble, qdrant
 from tests.index.test_dense import units
@@ -26,8 +27,9 @@ def server() -> Iterator[QdrantDouble]:
 def test_a_server_answers_as_the_embedded_store(server: QdrantDouble) -> None:
     vectors = units(30)
     ids = [(1 << 62) + n for n in range(30)]
-    remote = DenseStore(VectorSettings(url=server.url, api_key=KEY), "/home", "id", 8)
-    local = DenseStore(VectorSettings(), "/home", "id", 8)
+    remote = ServerStore(VectorSettings(url=server.url, api_key=KEY), "/home", "id", 8)
+    local = DenseStore(8)
+    remote.collection("other").add([7, ids[8] + 100], vectors[:2])
     for store in (remote, local):
         store.collection("vault").add(ids, vectors)
         store.collection("vault").remove([ids[3]])
@@ -37,6 +39,10 @@ def test_a_server_answers_as_the_embedded_store(server: QdrantDouble) -> None:
     assert [p for p, _ in one.nearest(vectors[5], 7)] == [
         p for p, _ in other.nearest(vectors[5], 7)
     ]
+    assert [p for p, _ in one.nearest(vectors[5], 7, set(ids[::4]))] == [
+        p for p, _ in other.nearest(vectors[5], 7, set(ids[::4]))
+    ]
+    assert one.cosines(vectors[9], ids[8:10]).keys() == {*ids[8:10]}
     assert np.allclose(one.vectors([ids[8]])[ids[8]], vectors[8], atol=1e-6)
     remote.close()
     local.close()
@@ -47,7 +53,7 @@ def test_another_model_gets_a_collection_of_its_own_and_the_old_one_goes(
 ) -> None:
     settings = VectorSettings(url=server.url, api_key=KEY)
     for home, identity in (("/home", "one"), ("/other", "one"), ("/home", "two")):
-        store = DenseStore(settings, home, identity, 8)
+        store = ServerStore(settings, home, identity, 8)
         store.collection("vault").add([1], units(1))
         store.close()
     names = {one.name for one in server.client.get_collections().collections}
@@ -56,7 +62,7 @@ def test_another_model_gets_a_collection_of_its_own_and_the_old_one_goes(
 
 
 def test_a_refused_key_is_an_error_that_does_not_show_it(server: QdrantDouble) -> None:
-    store = DenseStore(VectorSettings(url=server.url, api_key="wrong-one"), "/home", "id", 8)
+    store = ServerStore(VectorSettings(url=server.url, api_key="wrong-one"), "/home", "id", 8)
     with pytest.raises(StorageError, match=r"vectors\.url") as caught:
         store.collection("vault")
     assert "wrong-one" not in str(caught.value)
@@ -105,3 +111,19 @@ async def test_an_inbox_that_joins_late_finds_its_vectors_on_the_server(
         assert index.state().vectors == 1
         assert await near(index, "Stone lies by the gate") == ["memory/stays"]
     assert again.calls == []
+
+
+@pytest.mark.anyio
+async def test_a_server_that_goes_away_is_told_and_forgotten_when_it_is_back(
+    tmp_path: Path, server: QdrantDouble
+) -> None:
+    world = World(tmp_path, vectors={"url": server.url, "api_key": KEY})
+    world.write("vault/a", "Stone lies by the gate.")
+    async with world.running() as index:
+        server.away = True
+        assert await near(index, "Stone lies by the gate") == []
+        assert found(index, "stone") == ["vault/a"]
+        assert server.url in (index.state().degraded or "")
+        server.away = False
+        assert await near(index, "Stone lies by the gate") == ["vault/a"]
+        assert index.state().degraded is None

@@ -1,0 +1,221 @@
+"""Nearest neighbours on a Qdrant server, for what outgrows a machine.
+
+One collection for a home and a model, all sources in it: the source is a payload with an index
+that keeps each source's points together on the server. Points are named by a hash of what they
+are, so that a write which is repeated, by this engine or another, changes nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import warnings
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from memory_mcp.core.config import VectorSettings
+from memory_mcp.core.errors import StorageError
+from memory_mcp.core.ports import Vectors
+
+if TYPE_CHECKING:
+    from qdrant_client import QdrantClient, models
+
+_UPSERT = 512  # points a call
+_TIMEOUT_SECONDS = 10
+_PAGE = 10_000  # ids a page
+_VECTOR, _SOURCE = "dense", "source"
+
+
+class ServerStore:
+    """The collection of one home and model. Blocking; raises StorageError."""
+
+    kind = "server"
+
+    def __init__(self, settings: VectorSettings, home: str, identity: str, dimension: int) -> None:
+        """Nothing is asked of the server yet."""
+        self._url = str(settings.url)
+        self._prefix = f"memory-mcp-{_short(home)}-"
+        self._name = self._prefix + _short(identity)
+        self._dimension = dimension
+        self._ready = False
+        with _explained(self._url):
+            self._client = _open(settings)
+
+    def collection(self, source_id: str) -> ServerIndex:
+        """The vectors of a source. At first the collection is made where there is none, and that
+        of another model for the same home is dropped."""
+        if not self._ready:
+            with _explained(self._url):
+                self._drop_others()
+                self._create()
+            self._ready = True
+        return ServerIndex(self._client, self._name, source_id, self._url)
+
+    def _drop_others(self) -> None:
+        for other in self._client.get_collections().collections:
+            if other.name.startswith(self._prefix) and other.name != self._name:
+                self._client.delete_collection(other.name)
+
+    def _create(self) -> None:
+        from qdrant_client import models
+
+        if self._client.collection_exists(self._name):
+            return
+        params = models.VectorParams(size=self._dimension, distance=models.Distance.DOT)
+        self._client.create_collection(self._name, vectors_config={_VECTOR: params})
+        self._client.create_payload_index(
+            self._name,
+            _SOURCE,
+            models.KeywordIndexParams(type=models.KeywordIndexType.KEYWORD, is_tenant=True),
+        )
+
+    def close(self) -> None:
+        """Let go of the client; the server keeps the vectors for the next start."""
+        self._client.close()
+
+
+class ServerIndex:
+    """The vectors of one source (a `VectorIndex`). Blocking; raises StorageError."""
+
+    def __init__(self, client: QdrantClient, name: str, source_id: str, url: str) -> None:
+        self._client = client
+        self._name = name
+        self._source_id = source_id
+        self._url = url
+
+    def add(self, ids: Sequence[int], vectors: Vectors) -> None:
+        """Add or replace unit vectors, shape (len(ids), dimension)."""
+        from qdrant_client import models
+
+        for start in range(0, len(ids), _UPSERT):
+            some = ids[start : start + _UPSERT]
+            batch = models.Batch(
+                ids=[*some],
+                vectors={_VECTOR: vectors[start : start + _UPSERT].tolist()},
+                payloads=[{_SOURCE: self._source_id}] * len(some),
+            )
+            with _explained(self._url):
+                self._client.upsert(self._name, batch, wait=True)
+
+    def remove(self, ids: Sequence[int]) -> None:
+        """Forget vectors; unknown ids are ignored."""
+        from qdrant_client import models
+
+        if ids:
+            with _explained(self._url):
+                self._client.delete(self._name, models.PointIdsList(points=list(ids)), wait=True)
+
+    def _own(self, allowed: Collection[int] | None = None) -> models.Filter:
+        from qdrant_client import models
+
+        only = models.Filter(
+            must=[
+                models.FieldCondition(key=_SOURCE, match=models.MatchValue(value=self._source_id)),
+                *([] if allowed is None else [models.HasIdCondition(has_id=list(allowed))]),
+            ]
+        )
+        return only
+
+    def nearest(
+        self, vector: Vectors, limit: int, allowed: Collection[int] | None = None
+    ) -> list[tuple[int, float]]:
+        """(id, cosine) of the nearest, of `allowed` or of all, best first."""
+        if limit < 1 or (allowed is not None and not allowed):
+            return []
+        with _explained(self._url):
+            found = self._client.query_points(
+                self._name,
+                query=vector.tolist(),
+                using=_VECTOR,
+                query_filter=self._own(allowed),
+                limit=limit,
+                with_payload=False,
+            )
+        return [(int(point.id), float(point.score)) for point in found.points]
+
+    def cosines(self, vector: Vectors, ids: Collection[int]) -> dict[int, float]:
+        """Exact cosine of those of the ids that have a vector."""
+        return dict(self.nearest(vector, len(ids), ids))
+
+    def vectors(self, ids: Sequence[int]) -> dict[int, Vectors]:
+        """The vectors of these ids, where there are any."""
+        if not ids:
+            return {}
+        with _explained(self._url):
+            found = self._client.retrieve(
+                self._name, list(ids), with_payload=False, with_vectors=[_VECTOR]
+            )
+        return {
+            int(point.id): np.asarray(point.vector[_VECTOR], np.float32)
+            for point in found
+            if isinstance(point.vector, dict)
+        }
+
+    def ids(self) -> Iterator[int]:
+        """All ids: what the server still has from an earlier run."""
+        offset = None
+        while True:
+            with _explained(self._url):
+                points, offset = self._client.scroll(
+                    self._name,
+                    scroll_filter=self._own(),
+                    limit=_PAGE,
+                    offset=offset,
+                    with_payload=False,
+                )
+            yield from (int(point.id) for point in points)
+            if offset is None:
+                return
+
+    def count(self) -> int:
+        """How many vectors there are."""
+        with _explained(self._url):
+            return self._client.count(self._name, count_filter=self._own()).count
+
+    def close(self) -> None:
+        """Nothing to let go of: the server keeps the vectors for the next start."""
+
+
+def probe(settings: VectorSettings) -> int:
+    """How many collections the server at `vectors.url` has: whether it answers, and takes the
+    key. Blocking, for at most ten seconds; raises StorageError."""
+    with _explained(str(settings.url)):
+        client = _open(settings)
+        try:
+            return len(client.get_collections().collections)
+        finally:
+            client.close()
+
+
+def _open(settings: VectorSettings) -> QdrantClient:
+    from qdrant_client import QdrantClient
+
+    # The key may go over plain http to a machine of one's own: that is the user's choice.
+    warnings.filterwarnings("ignore", "Api key is used with an insecure connection", UserWarning)
+    return QdrantClient(
+        url=settings.url,
+        api_key=settings.api_key,
+        timeout=_TIMEOUT_SECONDS,
+        check_compatibility=False,
+    )
+
+
+def _short(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+@contextmanager
+def _explained(url: str) -> Iterator[None]:
+    """Turn what the client raises about a server into a StorageError that names it."""
+    from qdrant_client.http.exceptions import ApiException
+
+    try:
+        yield
+    except (ApiException, ValueError, OSError) as error:
+        reason = " ".join(str(error).split())[:200]
+        raise StorageError(
+            f"the Qdrant server at vectors.url {url} cannot be used: {reason}. Start it, correct"
+            " the address or key, or set vectors.url to null"
+        ) from error
