@@ -76,14 +76,6 @@ class Query:
         """For each two neighbouring words, the pairs that a text may have for them."""
         return query_bigrams([term for term in self.asked if not term.part])
 
-    def held(self, found: Collection[str]) -> frozenset[int]:
-        """Places in `asked` of the words that a text with the terms `found` holds."""
-        return frozenset(
-            place
-            for place, term in enumerate(self.asked)
-            if any(form in found for form in term.forms)
-        )
-
     def is_exact(self, held: Collection[int]) -> bool:
         """Whether one of these places is an identifier with a number: ticket, version, date."""
         whole = (self.asked[place].text for place in held if self.asked[place].whole)

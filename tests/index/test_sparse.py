@@ -165,6 +165,20 @@ def test_places_that_were_taken_again_change_no_score() -> None:
     assert index.top([("oak",), ("iron",)], 50) == fresh.top([("oak",), ("iron",)], 50)
 
 
+def test_a_passage_is_said_to_hold_every_term_of_which_it_has_a_form() -> None:
+    sources = {"a": SourceWords(), "b": SourceWords()}
+    sources["a"].passages.add(1, {"oak": 2, "moss": 1})
+    sources["b"].passages.add(2, {"iron": 1})
+    sources["b"].passages.add(3, {})
+    terms = [Word(("oak", "iron")), Word(("rain",)), Word(("moss", "oak"))]
+    assert WordView(sources).held([1, 2, 3, 4], terms) == {
+        1: frozenset({0, 2}),
+        2: frozenset({0}),
+        3: frozenset(),
+        4: frozenset(),
+    }
+
+
 def test_whole_notes_are_ranked_by_source_and_path() -> None:
     sources = {"a": SourceWords(), "b": SourceWords()}
     sources["a"].notes.add("garden", {"oak": 2})
