@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
@@ -11,6 +10,7 @@ import anyio
 from memory_mcp.core.config import Config
 from memory_mcp.core.errors import EmbeddingError, ModelError, StorageError
 from memory_mcp.core.ports import Embedder
+from memory_mcp.index import heap
 from memory_mcp.index.fill import Filler
 from memory_mcp.index.frames import frames
 from memory_mcp.index.identity import settings_mark
@@ -127,15 +127,9 @@ class Background:
     async def _load(self) -> None:
         """The first sweep of a source makes many objects that stay: collecting garbage meanwhile
         would cost several times the load itself."""
-        enabled = gc.isenabled()
-        gc.disable()
-        try:
+        with heap.filling():
             while self._sync.is_scanning and await self._sync.step():
                 self._flush()
-        finally:
-            if enabled:
-                gc.enable()
-        gc.freeze()
         self._find_strays()
 
     @property
@@ -157,7 +151,7 @@ class Background:
         looked = await self._sync.step()
         worked = await self._intake.step() or looked
         if worked:
-            _spare_the_collector()
+            heap.settle()
         for source_id in tuple(self._intake.doubtful):
             self._intake.doubtful.discard(source_id)
             self._sync.hint(source_id)
@@ -294,10 +288,3 @@ class Background:
         for source in self._sources:
             if shares or not is_share(source.root):
                 self._sync.hint(source.id)
-
-
-def _spare_the_collector() -> None:
-    """Notes that were just read are here to stay: a full collection would walk all of them, while
-    nothing else runs, for 1 s at 30,000 passages."""
-    gc.collect(1)
-    gc.freeze()

@@ -52,9 +52,8 @@ class WordIndex(BM25Okapi, Generic[Key]):  # type: ignore[misc]  # rank_bm25 has
     `get_scores` and `get_batch_scores` keep the meaning they have in rank_bm25, by slot: the
     place of a document, which a later one may get when it is gone.
 
-    Postings are sorted by slot. A removed document leaves them at once: the move in memory that
-    takes costs a few microseconds for the most frequent words, and there is nothing to clear up
-    later, in one long go, while searches wait.
+    Postings are sorted by slot. A removed document leaves them at once, for some microseconds a
+    word: nothing is to be cleared up later, in one long go, while searches wait.
     """
 
     def __init__(
@@ -191,10 +190,6 @@ class WordIndex(BM25Okapi, Generic[Key]):  # type: ignore[misc]  # rank_bm25 has
             return {}
         return {self._terms[n]: count for n, count in zip(*document, strict=True)}
 
-    def numbers(self, forms: Forms) -> list[int]:
-        """Under which numbers `held` knows the forms that are there."""
-        return self._known(forms)
-
     def held(self, key: Key, wanted: Mapping[int, Iterable[int]]) -> frozenset[int]:
         """All values of those of `wanted` (by number of a term) whose term a document holds."""
         slot = self._slot_of.get(key)
@@ -205,12 +200,13 @@ class WordIndex(BM25Okapi, Generic[Key]):  # type: ignore[misc]  # rank_bm25 has
 
     def df(self, forms: Forms) -> int:
         """How many live documents hold any of the forms."""
-        known = self._known(forms)
+        known = self.numbers(forms)
         if len(known) == 1:
             return len(self._posts[known[0]])
         return len(self._postings(known)[0]) if known else 0
 
-    def _known(self, forms: Forms) -> list[int]:
+    def numbers(self, forms: Forms) -> list[int]:
+        """Under which numbers the forms are known that are there; see `held`."""
         return [number for form in set(forms) if (number := self._ids.get(form)) is not None]
 
     def _postings(self, known: Sequence[int]) -> tuple[Slots, Floats]:
@@ -230,18 +226,14 @@ class WordIndex(BM25Okapi, Generic[Key]):  # type: ignore[misc]  # rank_bm25 has
     ) -> Floats:
         """BM25 by slot, shape (slots,), zero where no term is. Statistics may be pooled ones."""
         total = np.zeros(len(self._keys))
-        if not len(total):
+        if not self._keys:
             return total
-        norms = self._norms(statistics)
+        lengths = np.frombuffer(self._lengths, np.int32)
+        norms = self.k1 * (1 - self.b + self.b / statistics.average * lengths)
         for forms, weight in zip(query, idf, strict=True):
-            slots, tf = self._postings(self._known(forms))
+            slots, tf = self._postings(self.numbers(forms))
             total[slots] += weight * tf * (self.k1 + 1) / (tf + norms[slots])
         return total
-
-    def _norms(self, statistics: Statistics) -> Floats:
-        lengths = np.frombuffer(self._lengths, np.int32)
-        norms: Floats = self.k1 * (1 - self.b) + (self.k1 * self.b / statistics.average) * lengths
-        return norms
 
     def top(
         self,
@@ -276,15 +268,13 @@ class WordIndex(BM25Okapi, Generic[Key]):  # type: ignore[misc]  # rank_bm25 has
 
     def _sorted(self, total: Floats, found: Slots) -> Slots:
         orders = np.frombuffer(self._orders, np.int64)[found] if len(found) else found
-        best: Slots = found[np.lexsort((orders, -total[found]))]
-        return best
+        return found[np.lexsort((orders, -total[found]))]
 
     def _among(self, total: Floats, keys: Collection[Key]) -> Slots:
         """Slots of those of the keys that have a score."""
         known = self._slot_of
         slots = np.array([known[key] for key in keys if key in known], np.int64)
-        kept: Slots = slots[total[slots] > 0]
-        return kept
+        return slots[total[slots] > 0]
 
     def _key(self, slot: int) -> Key:
         key = self._keys[slot]
