@@ -1,7 +1,7 @@
 """How fast a search is, and what it costs to keep: as ratios to bare libraries in the same run.
 
     pip install -e '.[bench,edge]'
-    python benchmarks/speed.py [--passages 1000 10000 100000] [--no-edge]
+    python benchmarks/speed.py [--passages 1000 10000 100000]
 
 Notes of ten passages of some sixty words, drawn from a vocabulary with the frequencies of real
 text; vectors are random unit vectors given through the embedder's port, since embedding a hundred
@@ -23,16 +23,15 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
-from contextlib import suppress
-from functools import partial
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import anyio
 import numpy as np
 
-from benchmarks.floors import DEPTH, Floor, NumpyAndTantivy, SqliteVecAndFts
+from benchmarks.floors import Floor, NumpyAndTantivy, SqliteVecAndFts
 from memory_mcp.core.config import Config
 from memory_mcp.core.ports import Vectors
 from memory_mcp.index.embedder import BundledEmbedder
@@ -48,6 +47,8 @@ SECTIONS, WORDS = 10, 60
 VOCABULARY = 30_000
 QUESTIONS, WRITES = 60, 20
 TICK_SECONDS = 0.002
+PAUSE_SECONDS = 0.25  # between two searches while it is indexed
+EMBEDDING, EMBEDDED = "the question's embedding alone", "all, with embedding"
 FILTERS: dict[str, dict[str, Any]] = {
     "all": {},
     "source (20 %)": {"sources": ("vault",)},
@@ -150,12 +151,27 @@ def memory() -> int:
     return int(pages) * os.sysconf("SC_PAGE_SIZE")
 
 
-def spread(seconds: Sequence[float]) -> dict[str, float]:
-    """Median and 95th percentile in milliseconds."""
+Times = list[tuple[float, float]]
+"""(seconds, seconds of processor time in all threads), one for each question."""
+
+
+def spread(times: Times) -> dict[str, float]:
+    """Median and 95th percentile in milliseconds; and the mean of the processor's, which says
+    more on a machine that has other work."""
+    seconds = [one for one, _ in times]
     return {
         "p50": 1000 * float(np.median(seconds)),
         "p95": 1000 * float(np.quantile(seconds, 0.95)),
+        "cpu": 1000 * float(np.mean([one for _, one in times])),
     }
+
+
+@contextmanager
+def timed(times: Times) -> Iterator[None]:
+    """Add what the body takes."""
+    begin, worked = time.perf_counter(), time.process_time()
+    yield
+    times.append((time.perf_counter() - begin, time.process_time() - worked))
 
 
 def config_of(home: Path) -> Config:
@@ -177,34 +193,23 @@ def write_notes(home: Path, prose: Prose, passages: int) -> None:
         file.write_text(prose.note(seed), encoding="utf-8")
 
 
-async def timed_searches(searcher: Searcher, questions: Sequence[str], **more: Any) -> list[float]:
-    """Seconds of each search, one after the other."""
-    taken = []
-    for question in questions:
-        begin = time.perf_counter()
-        await searcher.search(SearchRequest(question, **more))
-        taken.append(time.perf_counter() - begin)
-    return taken
-
-
-async def timed_writes(index: Index, searcher: Searcher, prose: Prose) -> list[float]:
-    """Seconds from a written file to a search that has it as a hit."""
+async def timed_writes(index: Index, searcher: Searcher, prose: Prose) -> Times:
+    """From a written file to a search that has it as a hit."""
     source = next(one for one in index.sources if one.name == "memory")
-    taken = []
+    times: Times = []
     for n in range(WRITES):
         word = f"quartzite{chr(97 + n)}"
         file = source.root / f"fresh{n}.md"
         file.write_text(f"# Fresh {n}\n\n{word} {prose.text(n, 40)}\n", encoding="utf-8")
-        begin = time.perf_counter()
-        await index.refresh(source, f"fresh{n}")
-        result = await searcher.search(SearchRequest(word))
-        taken.append(time.perf_counter() - begin)
+        with timed(times):
+            await index.refresh(source, f"fresh{n}")
+            result = await searcher.search(SearchRequest(word))
         assert f"fresh{n}" in {hit.card.path for hit in result.hits}, (n, result.degraded)
-    return taken
+    return times
 
 
-def floors(index: Index, questions: Sequence[str], embedder: RandomVectors) -> dict[str, Any]:
-    """The bare libraries on the passages and words that the index has."""
+def floors(index: Index, embedder: RandomVectors) -> list[Floor]:
+    """The bare libraries, filled with the passages and words that the index has."""
     entries = list(index.entries())
     vectors = np.concatenate(
         [embedder.passages([p.embedded for p in e.passages]) for e in entries]
@@ -215,26 +220,43 @@ def floors(index: Index, questions: Sequence[str], embedder: RandomVectors) -> d
         for entry in entries
         for point in entry.points
     ]
-    lexicon = Lexicon(frozenset({"en"}), view.idf, 1.0, lambda part: [])
-    queries = [
-        (
-            embedder.passages([question])[0],
-            [form for term in build(question, lexicon).terms for form in term.forms],
-        )
-        for question in questions
-    ]
-    results: dict[str, Any] = {}
+    made: list[Floor] = []
     kinds: list[Callable[..., Floor]] = [NumpyAndTantivy, SqliteVecAndFts]
     for kind in kinds:
-        with suppress(ImportError, AttributeError):
-            floor = kind(vectors, texts)
-            taken = []
-            for vector, words in queries:
-                begin = time.perf_counter()
+        with suppress(ImportError, AttributeError):  # many Pythons load no extension of SQLite
+            made.append(kind(vectors, texts))
+    return made
+
+
+def words_of(index: Index, question: str) -> list[str]:
+    """The terms that the product looks for."""
+    view = index.words([source.id for source in index.sources])
+    lexicon = Lexicon(frozenset({"en"}), view.idf, 1.0, lambda part: [])
+    return [form for term in build(question, lexicon).terms for form in term.forms]
+
+
+async def timed_searches(
+    index: Index, searcher: Searcher, bare: Sequence[Floor], embedder: RandomVectors, prose: Prose
+) -> dict[str, dict[str, float]]:
+    """All ways to ask in turn for each question, so that all see the machine in the same state."""
+    times: dict[str, Times] = {}
+    for n in range(QUESTIONS):
+        question = prose.text(10**6 + n, 6)
+        vector, words = embedder.passages([question])[0], words_of(index, question)
+        await searcher.search(SearchRequest(question))  # from here on its vector is remembered
+        for name, more in FILTERS.items():
+            with timed(times.setdefault(name, [])):
+                await searcher.search(SearchRequest(question, **more))
+        for floor in bare:
+            with timed(times.setdefault(floor.name, [])):
                 floor.ask(vector, words)
-                taken.append(time.perf_counter() - begin)
-            results[floor.name] = spread(taken)
-    return results
+        assert embedder.asked is not None
+        fresh = prose.text(2 * 10**6 + n, 6)
+        with timed(times.setdefault(EMBEDDING, [])):
+            embedder.asked.query(fresh)
+        with timed(times.setdefault(EMBEDDED, [])):
+            await searcher.search(SearchRequest(fresh))
+    return {name: spread(one) for name, one in times.items()}
 
 
 async def measure(home: Path, passages: int) -> dict[str, Any]:
@@ -242,7 +264,6 @@ async def measure(home: Path, passages: int) -> dict[str, Any]:
     prose = Prose()
     write_notes(home, prose, passages)
     config, embedder, ticker = config_of(home), RandomVectors(), Ticker()
-    questions = [prose.text(10**6 + n, 6) for n in range(QUESTIONS)]
     gc.collect()
     before, begin = memory(), time.perf_counter()
     result: dict[str, Any] = {"passages": passages}
@@ -253,8 +274,8 @@ async def measure(home: Path, passages: int) -> dict[str, Any]:
         tasks.start_soon(ticker.run)
         tasks.start_soon(index.run)
         searched = 0
-        while not await index.settled(0.05):
-            await timed_searches(searcher, [questions[searched % QUESTIONS]])
+        while not await index.settled(PAUSE_SECONDS):
+            await searcher.search(SearchRequest(prose.text(10**6 + searched % QUESTIONS, 6)))
             searched += 1
         result["indexing"] = ticker.take() | {
             "seconds": time.perf_counter() - begin,
@@ -263,54 +284,41 @@ async def measure(home: Path, passages: int) -> dict[str, Any]:
         gc.collect()
         result["bytes_per_passage"] = (memory() - before) / passages
         result["store"] = index.vector_store
-        await timed_searches(searcher, questions)
-        ticker.take()
-        result["search"] = {
-            name: spread(await timed_searches(searcher, questions, **more))
-            for name, more in FILTERS.items()
-        }
-        embedder.asked = BundledEmbedder()
-        fresh = [prose.text(2 * 10**6 + n, 6) for n in range(QUESTIONS)]
-        embedder.asked.query(fresh[0])
-        result["embed"] = spread([_timed(partial(embedder.asked.query, q)) for q in fresh])
-        result["with embedding"] = spread(await timed_searches(searcher, fresh))
-        embedder.asked = None
-        result["searching"] = ticker.take()
         ticker.take()
         result["write"] = spread(await timed_writes(index, searcher, prose))
         result["writing"] = ticker.take()
-        result["floors"] = floors(index, questions, embedder)
+        for n in range(QUESTIONS):
+            await searcher.search(SearchRequest(prose.text(10**6 + n, 6)))
+        result["searching"] = ticker.take()
+        bare = floors(index, embedder)
+        result["floors"] = [floor.name for floor in bare]
+        embedder.asked = BundledEmbedder()
+        embedder.asked.query("warm")
+        result["search"] = await timed_searches(index, searcher, bare, embedder, prose)
         tasks.cancel_scope.cancel()
     return result
 
 
-def _timed(work: Callable[[], object]) -> float:
-    begin = time.perf_counter()
-    work()
-    return time.perf_counter() - begin
-
-
 def show(result: dict[str, Any]) -> None:
     """A readable table of one size."""
+    names, search = result["floors"], result["search"]
     print(f"\n## {result['passages']:,} passages, vectors in {result['store']}\n")
-    names = list(result["floors"])
-    print(f"| search | p50 ms | p95 ms | {' | '.join(f'× {name}' for name in names)} | × all |")
-    print(f"|---|---|---|{'---|' * (len(names) + 1)}")
-    whole, embed = result["search"]["all"]["p50"], result["embed"]["p50"]
-    rows = [(name, one, 0.0) for name, one in result["search"].items()]
-    rows.append(("all, with embedding", result["with embedding"], embed))
-    for name, one, more in rows:
-        ratios = [f"{one['p50'] / (result['floors'][f]['p50'] + more):.1f}" for f in names]
-        cells = [f"{one['p50']:.1f}", f"{one['p95']:.1f}", *ratios, f"{one['p50'] / whole:.2f}"]
-        print(f"| {name} | {' | '.join(cells)} |")
-    for name in names:
-        one = result["floors"][name]
-        print(f"| {name} (top {DEPTH} each) | {one['p50']:.2f} | {one['p95']:.2f} | |")
+    heads = [f"× {name} | × its CPU" for name in names]
+    print(f"| | p50 ms | p95 ms | CPU ms | {' | '.join(heads)} | × all |")
+    print(f"|---|---|---|---|{'---|---|' * len(names)}---|")
+    whole = search["all"]
+    for name, one in search.items():
+        embed = search[EMBEDDING] if name == EMBEDDED else {"p50": 0.0, "cpu": 0.0}
+        cells = [f"{one['p50']:.1f}", f"{one['p95']:.1f}", f"{one['cpu']:.1f}"]
+        for floor in names:
+            cells += [
+                f"{one[key] / (search[floor][key] + embed[key]):.1f}" for key in ("p50", "cpu")
+            ]
+        print(f"| {name} | {' | '.join(cells)} | {one['cpu'] / whole['cpu']:.2f} |")
     print(
         f"\nwrite to found: p50 {result['write']['p50']:.0f} ms, p95 {result['write']['p95']:.0f}"
     )
     print(f"memory per passage: {result['bytes_per_passage'] / 1024:.1f} KiB, texts included")
-    print(f"the question's embedding: p50 {embed:.1f} ms")
     for name in ("indexing", "searching", "writing"):
         one = result[name]
         more = f", {one['seconds']:.0f} s, {one['searches']} searches" if "seconds" in one else ""
