@@ -12,13 +12,14 @@ import math
 from array import array
 from bisect import bisect_left
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Generic, Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 from rank_bm25 import BM25Okapi
+
+from memory_mcp.index.statistics import Statistics, lucene_idf
 
 Key = TypeVar("Key", bound=Hashable)
 Forms = Collection[str]
@@ -31,19 +32,6 @@ _COUNT_BITS = 16  # of a posting, which is slot << 16 | tf: one number takes hal
 _MOST = (1 << _COUNT_BITS) - 1
 _Document = tuple["array[int]", "array[int]"]
 """Numbers of its terms, and how often each is in it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Statistics:
-    """What scores depend on beyond one document; pooled over several indexes by adding."""
-
-    documents: int
-    length: int
-
-    @property
-    def average(self) -> float:
-        """Mean length of a document, 1 where there is nothing to divide."""
-        return self.length / self.documents if self.length else 1.0
 
 
 class WordIndex(BM25Okapi, Generic[Key]):  # type: ignore[misc]  # rank_bm25 has no types
@@ -306,10 +294,3 @@ class WordIndex(BM25Okapi, Generic[Key]):  # type: ignore[misc]  # rank_bm25 has
         frequencies = map(len, self._posts)
         each = [math.log(size - n + 0.5) - math.log(n + 0.5) for n in frequencies if n]
         return float(self.epsilon * sum(each) / len(each))
-
-
-def lucene_idf(documents: int, df: int) -> float:
-    """log(1 + (N - df + 0.5) / (df + 0.5)): Lucene's, above zero in any collection."""
-    if documents == 0:
-        return 0.0
-    return math.log(1 + (documents - df + 0.5) / (df + 0.5))

@@ -6,7 +6,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
 
-from memory_mcp.index.sparse import Key, Statistics, WordIndex, lucene_idf
+from memory_mcp.index.sparse import Key, WordIndex
+from memory_mcp.index.statistics import Statistics, lucene_idf
 
 Found = TypeVar("Found")
 NoteKey = tuple[str, str]

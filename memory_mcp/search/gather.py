@@ -9,7 +9,8 @@ from functools import cache
 from memory_mcp.core.errors import EmbeddingError
 from memory_mcp.core.ports import Vectors
 from memory_mcp.core.words import QueryTerm
-from memory_mcp.index.sparse import K1, lucene_idf
+from memory_mcp.index.sparse import K1
+from memory_mcp.index.statistics import lucene_idf
 from memory_mcp.index.view import IndexView
 from memory_mcp.index.wordview import WordView
 from memory_mcp.search.fuse import DEPTH

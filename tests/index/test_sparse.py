@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rank_bm25 import BM25Okapi
 
-from memory_mcp.index.sparse import WordIndex, lucene_idf
+from memory_mcp.index.sparse import WordIndex
+from memory_mcp.index.statistics import lucene_idf
 from memory_mcp.index.wordview import SourceWords, WordView
 
 WORDS = ["oak", "iron", "stone", "gate", "moss", "rain", "lamp"]
