@@ -18,6 +18,7 @@ from memory_mcp.cli.context import Setup
 from memory_mcp.cli.doctor import doctor
 from memory_mcp.cli.ending import ended
 from memory_mcp.cli.engine import engine
+from memory_mcp.cli.evaluate import evaluate
 from memory_mcp.cli.example import demo
 from memory_mcp.cli.history import history, restore
 from memory_mcp.cli.home import init
@@ -64,6 +65,7 @@ for command in (
     status,
     doctor,
     reindex,
+    evaluate,
     jobs,
     config,
     init,
