@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 @as_json
 @pass_setup
 def evaluate(setup: Setup, file: Path, json_: bool) -> None:
-    """Ask the questions of a file, and show which right notes come too late.
+    """Ask the questions of a file; show what comes too late.
 
     One JSON object a line: {"question": "who is karl", "gold": ["wiki/people/karl"], "rank": 1}.
     """
