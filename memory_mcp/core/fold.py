@@ -58,7 +58,8 @@ def fold(text: str) -> str:
     """Casefolded, without accents, vowel marks and ligatures; folding twice changes nothing."""
     if text.isascii():
         return text.lower()
-    apart = normal_form("NFKD", text.casefold())
+    # Some letters have no small form of their own, only one they are made of (a bold A).
+    apart = normal_form("NFKD", normal_form("NFKD", text).casefold())
     bare = _NUKTAS.sub("", _MARKS.sub("", apart)).translate(_LETTERS)
     return normal_form("NFC", bare)
 
