@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -91,6 +92,8 @@ def _restore(inbox: Path, vault: Path) -> None:
         if place.is_symlink():
             place.unlink()
         if kept.exists():
+            if place.exists():  # a write made it anew while it was away
+                shutil.rmtree(place)
             kept.rename(place)
     (vault / "sub" / "secret.md").unlink()
     (vault / "sub").rmdir()

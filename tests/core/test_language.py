@@ -67,7 +67,12 @@ def test_an_undecided_text_counts_as_english(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["Milch und Brot kaufen", "Glühwürmchenführung", "Der Ersatzschlüssel liegt bei Frau Schlüter."]
+    "text",
+    [
+        "Milch und Brot kaufen",
+        "Glühwürmchenführung",
+        "Der Ersatzschlüssel liegt bei Frau Schlüter.",
+    ],
 )
 def test_two_words_can_be_enough(text: str) -> None:
     assert detect(text) == "de"
