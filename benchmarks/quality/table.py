@@ -47,10 +47,13 @@ class Table:
 
 
 def falls(before: Iterable[Row], now: Iterable[Row]) -> list[str]:
-    """Figures that fell by more than WORSE points; rows that only one run has are no fall."""
+    """Figures that fell by more than WORSE points. Rows that only one run has are no fall, nor are
+    those of so few questions that a single one is more."""
     known = {(row["table"], row["ranking"]): row for row in now}
     found = []
     for old in before:
+        if float(old["n"]) * WORSE < 100:
+            continue
         new = known.get((old["table"], old["ranking"]), {})
         for key, value in old.items():
             later = new.get(key)

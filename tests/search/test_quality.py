@@ -106,12 +106,14 @@ async def test_a_tiny_set_is_measured_through_the_product(tmp_path: Path) -> Non
 
 
 def test_a_fall_of_more_than_a_point_is_named() -> None:
-    before: list[Row] = [{"table": "a", "ranking": "b", "n": 9, "H@1": 80.0, "MRR": 70.0}]
+    before: list[Row] = [{"table": "a", "ranking": "b", "n": 786, "H@1": 80.0, "MRR": 70.0}]
     little: list[Row] = [{**before[0], "H@1": 79.0}]
     much: list[Row] = [{**before[0], "H@1": 78.9, "MRR": 71.0}]
     assert falls(before, little) == []
     assert falls(before, much) == ["a, b: H@1 80.0 -> 78.9"]
     assert falls(before, []) == []
+    few: list[Row] = [{**before[0], "n": 20}]
+    assert falls(few, much) == []
 
 
 def test_a_question_whose_note_is_missing_is_refused(tmp_path: Path) -> None:
