@@ -50,8 +50,8 @@ _SHARED = {
 """Scripts of several languages, by the one that stands for the script above."""
 _ONE_SCRIPT = frozenset(["el", "gu", "he", "hy", "ja", "ko", "ta", "th", "yi", "zh"])
 _LATIN = frozenset(LANGUAGES) - _ONE_SCRIPT - frozenset().union(*_SHARED.values()) | {"sr"}
-# What the model tells apart and stemmers do not.
 _LABELS = 176
+# What the model tells apart and stemmers do not.
 _SAME = {"nn": "no", "sh": "sr", "hr": "sr", "bs": "sr", "ms": "id"}
 _LOADING = Lock()
 

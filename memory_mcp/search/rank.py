@@ -102,28 +102,22 @@ def _scale(
     # A leg that is not full ends at what is noise, as that of the words ends at 0.
     full = len(by_cosine) >= fuse.DEPTH
     lowest = by_cosine[fuse.DEPTH - 1] if full else min([family.noise, *by_cosine])
+    best = max(found, key=lambda item: item.bm25, default=None)
+    covered = fuse.coverage(best.held, query.masses) if best else 0.0
     return Scale(
         words=fuse.spread(words, fuse.floor_of(by_words), least=0.0),
         vectors=fuse.spread(cosines, lowest, family.width),
         best_note=max((item.note_bm25 for item in found), default=0.0),
-        share=_share(found, query, family.least_share, family.trust, settings),
-        share_elsewhere=_share(found, query, family.least_share, family.trust_elsewhere, settings),
+        share=_share(covered, family.least_share, family.trust, settings),
+        share_elsewhere=_share(covered, family.least_share, family.trust_elsewhere, settings),
     )
 
 
-def _share(
-    found: Sequence[Evidence],
-    query: Query,
-    least: float,
-    trust: float,
-    settings: SearchSettings,
-) -> float:
+def _share(covered: float, least: float, trust: float, settings: SearchSettings) -> float:
     """The share of the vector leg: fixed by the settings, or by how far words cover the
     question."""
     if settings.vector_weight != "auto":
         return settings.vector_weight
-    best = max(found, key=lambda item: item.bm25, default=None)
-    covered = fuse.coverage(best.held, query.masses) if best else 0.0
     return fuse.vector_share(covered, least, trust)
 
 
