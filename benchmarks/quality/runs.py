@@ -15,6 +15,7 @@ from benchmarks.quality.metrics import Answer, Taken, area
 from benchmarks.quality.table import Table
 from benchmarks.quality.ways import LEGS, SHIPPED, VECTORS, WORDS, Way
 from benchmarks.quality.world import World, indexed
+from memory_mcp.core.config import RecallSettings
 from memory_mcp.index import embedder
 from memory_mcp.search.gather import Found
 from memory_mcp.search.group import Piece
@@ -22,8 +23,8 @@ from memory_mcp.search.search import Ranking
 
 DEPTH = 60
 """Passages of a ranking that are looked at: far more than 1,500 tokens."""
-FLOOR = 0.5
-"""The default of `recall.min_score`: below it nothing is worth giving unasked."""
+FLOOR = RecallSettings().min_score
+"""Below it nothing is worth giving unasked."""
 
 Settings = Mapping[str, str]
 

@@ -8,32 +8,51 @@ from collections.abc import Sequence
 
 from memory_mcp.search.family import Family
 
-WORDS = 0.3
-MEANING = 0.7
-"""Shares of coverage and cosine: better at telling a right best passage from a foreign one (area
-under the curve .977) than cosine (.959) or coverage (.933) alone."""
+MEANING, COVERED, SAID = 6.8, 2.3, 11.5
+"""What meaning, the words of the passage and those of its whole note add to the log odds."""
+BIAS = -6.5
+"""Log odds of a passage without evidence. The four were fitted by logistic regression (Platt 1999)
+on questions put to the notes that answer them and to others: LoCoMo, XQuAD in two languages, the
+golden set. On LoCoMo, each conversation scored by a fit on the other four, the area under the
+curve is 98.1; that of .3 coverage + .7 cosine, used before, 97.7."""
+WORDS_COVERED, WORDS_SAID, WORDS_BIAS = 2.7, 13.7, -4.7
+"""The same where there is no vector."""
 LITERAL = 0.8
 """A passage with every word of the question is a match even where the model sees nothing in it."""
-LITERAL_POWER = 1.5
-"""Half of the words are less than half of that: other passages have them by chance."""
+LITERAL_POWER = 4
+"""Most of the words are far less than that: other passages have them by chance."""
 IDENTIFIER = 0.6
 """What a passage with the question's ticket number, version or date scores at least."""
 
 
 def meaning(cosine: float, family: Family) -> float:
     """A cosine on the scale of its model: 0 is noise, 1 says what the question asks."""
-    return min(1.0, max(0.0, (cosine - family.noise) / (family.full - family.noise)))
+    return max(0.0, (cosine - family.noise) / (family.full - family.noise))
 
 
-def confidence(covered: float, cosine: float | None, family: Family, exact: bool = False) -> float:
-    """Coverage and meaning mixed, or coverage alone where that says more or there is no vector.
+def confidence(
+    covered: float,
+    said: float,
+    cosine: float | None,
+    family: Family,
+    *,
+    english: bool = True,
+    exact: bool = False,
+) -> float:
+    """How likely a passage is one that the question is about, where half of all questions are put
+    to notes that do not answer them.
 
-    `exact`: the passage holds an identifier of the question.
+    `covered`: share of the question's words that the passage holds; `said`: BM25 of its whole
+    note, as share of what it can reach (a note that says them often is about them); `exact`:
+    whether the passage holds an identifier of the question; `english`: whether it is in English.
     """
     literal = max(LITERAL * math.pow(covered, LITERAL_POWER), IDENTIFIER if exact else 0.0)
     if cosine is None:
-        return literal
-    return max(literal, WORDS * covered + MEANING * meaning(cosine, family))
+        odds = WORDS_COVERED * covered + WORDS_SAID * said + WORDS_BIAS
+    else:
+        odds = MEANING * meaning(cosine, family) + COVERED * covered + SAID * said + BIAS
+        odds += 0.0 if english else family.allowance
+    return max(literal, 1 / (1 + math.exp(-odds)))
 
 
 def falling(scores: Sequence[float]) -> list[float]:

@@ -76,6 +76,11 @@ class Query:
         """For each two neighbouring words, the pairs that a text may have for them."""
         return query_bigrams([term for term in self.asked if not term.part])
 
+    @property
+    def is_word(self) -> bool:
+        """Whether a single word asks."""
+        return sum(not term.part for term in self.asked) == 1
+
     def is_exact(self, held: Collection[int]) -> bool:
         """Whether one of these places is an identifier with a number: ticket, version, date."""
         whole = (self.asked[place].text for place in held if self.asked[place].whole)

@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from memory_mcp.core.config import SearchSettings
 from memory_mcp.core.note import Card, Passage
+from memory_mcp.index.sparse import K1
 from memory_mcp.search import confidence, fuse, rules
 from memory_mcp.search.family import Family
 from memory_mcp.search.group import NoteKey, Piece, by_rank
@@ -104,12 +105,13 @@ def _scale(
     lowest = by_cosine[fuse.DEPTH - 1] if full else min([family.noise, *by_cosine])
     best = max(found, key=lambda item: item.bm25, default=None)
     covered = fuse.coverage(best.held, query.masses) if best else 0.0
+    least = family.least_share * (fuse.ONE_WORD if query.is_word else 1)
     return Scale(
         words=fuse.spread(words, fuse.floor_of(by_words), least=0.0),
         vectors=fuse.spread(cosines, lowest, family.width),
         best_note=max((item.note_bm25 for item in found), default=0.0),
-        share=_share(covered, family.least_share, family.trust, settings),
-        share_elsewhere=_share(covered, family.least_share, family.trust_elsewhere, settings),
+        share=_share(covered, least, family.trust, settings),
+        share_elsewhere=_share(covered, least, family.trust_elsewhere, settings),
     )
 
 
@@ -137,11 +139,24 @@ def _piece(
         note=item.note,
         passage=item.passage,
         trace=trace,
-        confidence=confidence.confidence(covered, item.cosine, family, query.is_exact(item.held)),
+        confidence=confidence.confidence(
+            covered,
+            _said(item, query),
+            item.cosine,
+            family,
+            english=item.card.language == "en",
+            exact=query.is_exact(item.held),
+        ),
         cosine=item.cosine,
         bm25=item.bm25,
         held=item.held,
     )
+
+
+def _said(item: Evidence, query: Query) -> float:
+    """Share of the BM25 that a note full of the question's words would have."""
+    most = (K1 + 1) * sum(query.masses)
+    return min(1.0, item.note_bm25 / most) if most > 0 else 0.0
 
 
 def _with_pairs(piece: Piece, query: Query, card: Card, weights: Weights) -> Piece:

@@ -205,5 +205,5 @@ def _optional(text: str | None) -> str | None:
 
 
 def _unit(score: float) -> float:
-    """A score in 0..1, rounded to four places."""
-    return round(min(max(score, 0.0), 1.0), 4)
+    """A score in 0..1, rounded to three places: more would be no knowledge."""
+    return round(min(max(score, 0.0), 1.0), 3)

@@ -16,29 +16,45 @@ cosines = st.floats(-1, 1)
 families = st.sampled_from([MINILM, E5, OTHER])
 
 
-@given(shares, st.one_of(st.none(), cosines), families)
-def test_confidence_is_a_share(covered: float, cosine: float | None, family: Family) -> None:
-    assert 0 <= confidence(covered, cosine, family) <= 1 + 1e-9
-
-
-@given(shares, shares, cosines, cosines, families)
-def test_more_evidence_never_means_less_confidence(
-    one: float, other: float, near: float, far: float, family: Family
+@given(shares, shares, st.one_of(st.none(), cosines), families, st.booleans())
+def test_confidence_is_a_share(
+    covered: float, said: float, cosine: float | None, family: Family, english: bool
 ) -> None:
-    low, high = sorted((one, other)), sorted((near, far))
-    assert confidence(low[0], high[0], family) <= confidence(low[1], high[1], family)
+    assert 0 <= confidence(covered, said, cosine, family, english=english) <= 1
+
+
+@given(st.tuples(shares, shares), st.tuples(shares, shares), st.tuples(cosines, cosines), families)
+def test_more_evidence_never_means_less_confidence(
+    covered: tuple[float, float],
+    said: tuple[float, float],
+    near: tuple[float, float],
+    family: Family,
+) -> None:
+    less = confidence(min(covered), min(said), min(near), family)
+    assert less <= confidence(max(covered), max(said), max(near), family)
 
 
 def test_an_exact_word_counts_where_the_model_sees_nothing() -> None:
-    exact = confidence(1.0, 0.0, MINILM)
-    assert exact >= 2 * confidence(0.0, 0.25, MINILM)
-    assert confidence(1.0, None, MINILM) == approx(exact)
+    exact = confidence(1.0, 0.3, 0.0, MINILM)
+    assert exact >= 0.8
+    assert exact >= 4 * confidence(0.0, 0.0, 0.25, MINILM)
+    assert confidence(1.0, 0.3, None, MINILM) >= 0.8
+
+
+def test_half_of_the_words_alone_are_no_match() -> None:
+    assert confidence(0.5, 0.1, 0.2, MINILM) < 0.1
+    assert confidence(0.5, 0.1, None, MINILM) < 0.35
+
+
+def test_a_note_in_a_language_that_the_model_hardly_knows_needs_less_likeness() -> None:
+    evidence = (0.6, 0.3, 0.4, MINILM)
+    assert confidence(*evidence, english=False) > confidence(*evidence)
 
 
 def test_noise_of_the_model_is_no_meaning() -> None:
     assert meaning(MINILM.noise, MINILM) == 0
     assert meaning(0.78, E5) == 0
-    assert meaning(0.99, E5) == 1
+    assert meaning(MINILM.full, MINILM) == approx(1)
 
 
 def test_families_are_known_by_the_name_of_the_model() -> None:
