@@ -33,9 +33,9 @@ def run(flags: Mapping[str, object]) -> int:
     logging.basicConfig(
         level=logging.WARNING, stream=sys.stderr, format="memory-mcp: %(levelname)s: %(message)s"
     )
-    import gc
+    from memory_mcp.server.startup import hasten_imports
 
-    gc.disable()  # until the memory is open: imports make many objects, and none of them dies
+    hasten_imports()
     from memory_mcp.core.errors import MemoryMcpError
     from memory_mcp.settings import load
 

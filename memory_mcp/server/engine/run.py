@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import json
 import logging
 import os
@@ -38,7 +37,6 @@ def run(environ: Mapping[str, str], home_flag: object, detached: bool) -> int:
     up. Another engine on the home is no failure: 0.
     """
     _allow_many_connections()
-    gc.disable()  # until the memory is open: imports make many objects, and none of them dies
     home = places.home_of(environ, home_flag)
     report = Report(detached)
     try:
@@ -57,6 +55,9 @@ def run(environ: Mapping[str, str], home_flag: object, detached: bool) -> int:
 
 def _locked(environ: Mapping[str, str], home: str, report: Report, detached: bool) -> int:
     _open_log(home, detached)
+    from memory_mcp.server.startup import hasten_imports
+
+    hasten_imports()
     from memory_mcp.notes.sources import open_sources
     from memory_mcp.server.engine.greeting import Door
 
