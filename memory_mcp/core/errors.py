@@ -9,6 +9,8 @@ MemoryMcpError
 ├── ConflictError         the note changed since the caller read it
 ├── RefusedError          understood, and not allowed (read-only, a private part would be lost, …)
 ├── StorageError          the disk or the file system said no
+├── EngineError           no server of the memory answers
+├── ToolError             a tool refused, for a caller that is no model
 └── EmbeddingError        a text could not be embedded
     └── ModelError        the model cannot be loaded or used at all
 """
@@ -69,6 +71,14 @@ class RefusedError(MemoryMcpError):
 
 class StorageError(MemoryMcpError):
     """The file system refused: full disk, missing permission, vanished folder."""
+
+
+class EngineError(MemoryMcpError):
+    """No server of the memory answers, or not in time."""
+
+
+class ToolError(MemoryMcpError):
+    """A tool refused what was asked of it; its text says why."""
 
 
 class EmbeddingError(MemoryMcpError):

@@ -122,7 +122,7 @@ class Visit:
             )
             tasks.cancel_scope.cancel()
         expected = client.dismissed.is_set() or traffic.cut or not self._stream.ended
-        if ledger is not None and not expected:
+        if ledger is not None and not expected and not self._hello.get("lasting"):
             await anyio.to_thread.run_sync(ledger.end)  # nobody will ask for it again
 
     def _ledger(self, name: str) -> Ledger | None:
