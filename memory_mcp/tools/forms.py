@@ -79,9 +79,10 @@ def call_in(form: Form, request: Any) -> Call:
     Raises InputError where it is none."""
     dump = getattr(request, "model_dump", None)
     given = dump() if callable(dump) else request
+    dialect = _dialect(form)
     try:
-        return _dialect(form).call(given)
-    except (KeyError, TypeError) as error:
+        return dialect.call(given)
+    except (AttributeError, KeyError, TypeError) as error:  # no mapping, or not these keys
         raise InputError(
             f"This is no call of a tool in the form {form}: {given!r:.300}"
         ) from error

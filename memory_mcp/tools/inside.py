@@ -50,7 +50,7 @@ class InsideLink:
     ) -> None:
         said, heard = anyio.create_memory_object_stream[bytes](_WAITING)
         ledger = Ledger.open(Path(config.home) / STATE, session)
-        async with open_app(config) as app:
+        async with heard, open_app(config) as app:
             with _logging_left_alone():
                 face = Face(config.home)
             face.furnish(app)
