@@ -12,7 +12,7 @@ UV     := $(shell command -v uv 2>/dev/null)
 QUALITY := $(if $(LOCOMO),--locomo "$(LOCOMO)") $(if $(XQUAD),--xquad "$(XQUAD)")
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test clients conformance smoke check fix bench bench-check clean
+.PHONY: help setup demo test clients conformance smoke functions check fix bench bench-check clean
 
 help:
 	@echo "make demo   set up, then show the memory at work"
@@ -20,6 +20,7 @@ help:
 	@echo "make clients  drive the server with clients of other makes (needs Node.js 20+)"
 	@echo "make conformance  the official MCP conformance suite against our HTTP server (needs npm)"
 	@echo "make smoke  Claude Code and Codex, the real programs, offline, on one memory (needs npm)"
+	@echo "make functions  the tools without MCP: Codex's dynamic tools, a loop of function calls (needs npm)"
 	@echo "make check  format, lint, types, layers"
 	@echo "make fix    format and repair what lint can repair"
 	@echo "make bench  speed, size and search quality of this version"
@@ -53,6 +54,9 @@ conformance: setup
 
 smoke: setup
 	PYTHON="$(CURDIR)/$(BIN)/python" sh integrations/smoke/run.sh "$(CURDIR)/$(BIN)/memory-mcp"
+
+functions: setup
+	PYTHON="$(CURDIR)/$(BIN)/python" sh integrations/codex/run.sh
 
 check: setup
 	$(BIN)/ruff format --check .

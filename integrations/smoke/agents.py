@@ -76,12 +76,28 @@ Agent = Claude | Codex
 
 
 def _codex_settings(model: str, server: Server) -> str:
-    """config.toml; texts and lists of JSON are those of TOML, too.
-
-    `required` makes the first turn wait for the server. Plugins and apps would be fetched.
-    """
+    """config.toml with our server; `required` makes the first turn wait for it."""
     environment = [f"{name} = {json.dumps(text)}" for name, text in server.environment.items()]
     lines = [
+        *model_settings(model),
+        f"[mcp_servers.{SERVER}]",
+        f"command = {json.dumps(server.command[0])}",
+        f"args = {json.dumps([*server.command[1:]])}",
+        "required = true",
+        "startup_timeout_sec = 60",
+        'default_tools_approval_mode = "approve"',
+        f"[mcp_servers.{SERVER}.env]",
+        *environment,
+    ]
+    return "\n".join([*lines, ""])
+
+
+def model_settings(model: str) -> list[str]:
+    """Lines of config.toml that name the model; texts and lists of JSON are those of TOML, too.
+
+    Plugins and apps would be fetched.
+    """
+    return [
         'model = "script"',
         'model_provider = "script"',
         'approval_policy = "never"',
@@ -96,37 +112,18 @@ def _codex_settings(model: str, server: Server) -> str:
         "[features]",
         "plugins = false",
         "apps = false",
-        f"[mcp_servers.{SERVER}]",
-        f"command = {json.dumps(server.command[0])}",
-        f"args = {json.dumps([*server.command[1:]])}",
-        "required = true",
-        "startup_timeout_sec = 60",
-        'default_tools_approval_mode = "approve"',
-        f"[mcp_servers.{SERVER}.env]",
-        *environment,
     ]
-    return "\n".join([*lines, ""])
 
 
 def _run(words: Sequence[str], folder: Path, model: str, more: Mapping[str, str]) -> Run:
-    """Run an agent that sees nothing of this machine's settings and reaches loopback only."""
-    proxy = model.rsplit("/", 1)[0]
-    environment = {
-        "PATH": os.environ.get("PATH", os.defpath),
-        "HOME": str(folder),
-        "TMPDIR": str(folder),
-        "HTTP_PROXY": proxy,
-        "HTTPS_PROXY": proxy,
-        "NO_PROXY": "127.0.0.1,localhost",
-        **more,
-    }
+    """Run an agent, and wait for it."""
     work = folder / "work"
     work.mkdir()
     try:
         done = subprocess.run(
             words,
             cwd=work,
-            env=environment,
+            env={**surroundings(folder, model), **more},
             stdin=subprocess.DEVNULL,
             capture_output=True,
             encoding="utf-8",
@@ -136,3 +133,17 @@ def _run(words: Sequence[str], folder: Path, model: str, more: Mapping[str, str]
     except subprocess.TimeoutExpired:
         return Run(-1, "", f"it was not done after {SECONDS:.0f} seconds")
     return Run(done.returncode, done.stdout, done.stderr)
+
+
+def surroundings(folder: Path, model: str) -> dict[str, str]:
+    """The environment of an agent that sees nothing of this machine's settings and reaches
+    loopback only."""
+    proxy = model.rsplit("/", 1)[0]
+    return {
+        "PATH": os.environ.get("PATH", os.defpath),
+        "HOME": str(folder),
+        "TMPDIR": str(folder),
+        "HTTP_PROXY": proxy,
+        "HTTPS_PROXY": proxy,
+        "NO_PROXY": "127.0.0.1,localhost",
+    }

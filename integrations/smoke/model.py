@@ -15,13 +15,13 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from integrations.smoke import anthropic, openai
+from integrations.smoke import anthropic, chat, openai
 from integrations.smoke.turn import Answer, Say, Turn, Use
 
 PATIENCE = 90.0
 """Seconds that an agent waits for another one at most."""
 
-DIALECTS = {"v1/messages": anthropic, "v1/responses": openai}
+DIALECTS = {"v1/messages": anthropic, "v1/responses": openai, "v1/chat/completions": chat}
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,8 @@ class Model:
 
 
 def _ending(names: set[str], tool: str) -> str | None:
-    return next((name for name in sorted(names) if name.endswith(f"__{tool}")), None)
+    """The tool under its own name, or behind that of its server."""
+    return next((name for name in sorted(names) if f"__{name}".endswith(f"__{tool}")), None)
 
 
 class _Server(ThreadingHTTPServer):

@@ -93,12 +93,13 @@ def _installed() -> tuple[Agent, ...]:
     programs = HERE / "node_modules" / ".bin"
     agents = (Claude(programs / "claude"), Codex(programs / "codex"))
     for agent in agents:
-        if not _version(agent):
+        if not version(agent):
             raise Unavailable(f"{agent.title} does not start on this machine")
     return agents
 
 
-def _version(agent: Agent) -> str:
+def version(agent: Agent) -> str:
+    """What it says of itself; empty where it does not start."""
     try:
         told = subprocess.run(
             [agent.program, "--version"], capture_output=True, encoding="utf-8", check=False
@@ -113,7 +114,7 @@ def _drive(agents: tuple[Agent, ...], server: Server, root: Path) -> int:
     out = Transcript()
     shutil.copytree(ROOT / "examples" / "memory", root / "memory")
     told = _memory(server, "--version").stdout.split()
-    versions = ", ".join(f"{agent.title} {_version(agent)}" for agent in agents)
+    versions = ", ".join(f"{agent.title} {version(agent)}" for agent in agents)
     out.say(f"memory-mcp {told[-1] if told else '?'}, {versions}; {time.strftime('%Y-%m-%d')}")
     for agent in agents:
         out.say(f"\n{agent.title} alone")
@@ -194,7 +195,7 @@ def _look(
     out.say(f"  {agent.title} offers its model{way}: {', '.join(sorted(ours))}")
     for step, call in enumerate(script):
         out.say(f"  {agent.title} calls {call.tool} {json.dumps(dict(call.arguments))}")
-        out.say(f"    -> {_short(seen.results.get(step, 'nothing came back'))}")
+        out.say(f"    -> {short(seen.results.get(step, 'nothing came back'))}")
     out.check(f"{agent.title} offers all our tools", ours >= TOOLS, str(TOOLS - ours))
     searched = seen.results.get(0, "")
     out.check("its search finds the note of the example", SAMPLE in searched, searched)
@@ -208,7 +209,7 @@ def _look(
     out.check("it tells its user what it found, and ends with 0", told, run.output + run.errors)
 
 
-def _short(result: str) -> str:
+def short(result: str) -> str:
     """A result in a line: of the JSON that agents pass on, what matters."""
     try:
         answer = json.loads(result[result.index("{") :])
