@@ -21,6 +21,13 @@ _MARKDOWN = regex.compile(
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:|//|www\.", re.I)
 _ENDING = re.compile(r"\.(?=[A-Za-z0-9]*[A-Za-z])[A-Za-z0-9]{1,5}\Z")
 _NOTE_ENDING = re.compile(r"\.(?:md|markdown)\Z", re.I)
+_ATTACHMENT = re.compile(
+    r"\.(?:avif|bmp|gif|jpe?g|png|svg|webp|flac|m4a|mp3|og[gv]|wav|webm|3gp|mkv|mov|mp4|pdf"
+    r"|canvas|base)\Z",
+    re.I,
+)
+"""Files that Obsidian shows and that are no notes. No other endings: `[[Node.js]]` is a note."""
+
 _HEADER_KEY = re.compile(r"([^\W\d_][\w -]{0,60}?)[ \t]*:(?:\s|$)")
 
 RELATIONS = frozenset(
@@ -56,13 +63,20 @@ def body_links(text: str) -> Iterator[tuple[int, int, Link | None]]:
 
 
 def wikilink(inner: str, embed: bool = False, relation: str = "links") -> Link | None:
-    """The link between `[[` and `]]`; None where it names nothing."""
+    """The link between `[[` and `]]`; None where it names nothing, or a file that is no note."""
     target, bar, label = inner.replace("\\|", "|").partition("|")
     name, heading, block = _split_target(target)
-    if not name and not heading and not block:
+    if (not name and not heading and not block) or _ATTACHMENT.search(name):
         return None
     kind: LinkKind = "embed" if embed else "wikilink"
     return Link(name, kind, relation, heading, block, label.strip() or None if bar else None)
+
+
+def target_of(reference: str) -> str:
+    """The name in a reference that was copied as a wikilink; any other reference as it is."""
+    match = _WIKILINK.fullmatch(reference.strip())
+    link = wikilink(match[2]) if match else None
+    return link.target if link is not None and link.target else reference
 
 
 def local_link(address: str, kind: LinkKind = "markdown", label: str | None = None) -> Link | None:

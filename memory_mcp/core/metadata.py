@@ -24,6 +24,7 @@ _SEPARATOR = re.compile(r"\s*,\s*")
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://|www\.|mailto:", re.I)
 _LONGEST = 4000  # characters of a description that may hold markup
 _OUTSIDE = frozenset(["web", "compaction", "import"])
+_LIFTED = ("title", "name", "description", "tags", "aliases", "created", "updated")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,7 @@ class Metadata:
 
 def metadata(values: Mapping[str, Json]) -> Metadata:
     """The meaning of a header's values."""
-    reader = _Reader(values)
+    reader = _Reader(_lifted(values))
     name = reader.text("name")
     return Metadata(
         title=clip(one_line(reader.text("title") or ""), LIMIT) or None,
@@ -68,6 +69,15 @@ def metadata(values: Mapping[str, Json]) -> Metadata:
 def merged_tags(first: Sequence[str], second: Sequence[str]) -> tuple[str, ...]:
     """Both lists without repeats; upper and lower case are the same, the first spelling stays."""
     return _distinct((*first, *second))
+
+
+def _lifted(values: Mapping[str, Json]) -> Mapping[str, Json]:
+    """What some programs write below `metadata` counts where the header itself does not say it."""
+    below = values.get("metadata")
+    if not isinstance(below, dict):
+        return values
+    lacking = [key for key in _LIFTED if values.get(key) in (None, "") and key in below]
+    return {**values, **{key: below[key] for key in lacking}}
 
 
 class _Reader:

@@ -165,7 +165,9 @@ def _facts(meta: Metadata, loaded: Loaded, parts: Parts) -> Facts:
 def _rest(values: Mapping[str, Json]) -> str:
     """The other keys, one a line, as the reader understands them."""
     lines = []
-    for key, value in values.items():
+    below = values.get("metadata")
+    kind = {"type": below.get("type")} if isinstance(below, dict) else {}
+    for key, value in {**kind, **values}.items():
         if key not in _SHOWN and value not in (None, "", [], {}):
             text = value if isinstance(value, str) else inline(value)
             lines.append(f"{key}: {one_line(text)}")

@@ -93,6 +93,21 @@ class Names:
             raise AmbiguousError(self._candidates(text, found))
         raise NotFoundError(self._missing(text, path, name, visible))
 
+    def labelled(
+        self, text: str, source_ids: Collection[str] | None = None
+    ) -> tuple[Source, str] | None:
+        """The note that has this alias, name or title, as (source, path); None where none has.
+
+        Weaker than any path: for what `resolve` does not know. Raises InputError, AmbiguousError
+        with the candidates."""
+        visible = self._visible(source_ids)
+        name, label = self._split(text, visible)
+        named = [sid for sid in visible if name in (None, self._sources[sid].name)]
+        found = sorted(self._shelf.labelled(named, label))
+        if len(found) > 1:
+            raise AmbiguousError(self._candidates(text, found))
+        return (self._sources[found[0][0]], found[0][1]) if found else None
+
     def _split(self, text: str, visible: Sequence[str]) -> tuple[str | None, str]:
         """(name of the source or None, path). A source may be written in any case."""
         known = {self._sources[sid].name for sid in visible}

@@ -34,6 +34,12 @@ class NamesView:
         """The note that a reference names, as (source, path); see `Names.resolve`."""
         return self._names.resolve(text, self._some(source_ids))
 
+    def labelled(
+        self, text: str, source_ids: Collection[str] | None = None
+    ) -> tuple[Source, str] | None:
+        """The note that has this alias, name or title; see `Names.labelled`."""
+        return self._names.labelled(text, self._some(source_ids))
+
     def target(self, source_id: str, path: str, link: Link) -> NoteKey | None:
         """The note that a link in a note leads to; see `Names.target`."""
         if source_id not in self._ids:

@@ -218,6 +218,15 @@ def test_the_form_of_claude_code_is_read() -> None:
     assert note.card.description == "Drinks tea"
     assert note.frontmatter["metadata"] == {"type": "user"}
     assert note.card.warnings == ()
+    assert "type: user" in note.passages[0].context
+
+
+def test_what_stands_below_metadata_counts_where_the_header_does_not_say_it() -> None:
+    header = {"title": "", "name": "own", "metadata": {"name": "x", "title": "T", "tags": "a, b"}}
+    card = read(compose(header) + "Tea.\n").card
+    assert (card.title, card.name, card.tags) == ("T", "own", ("a", "b"))
+    assert "metadata: [1]" in compose({"metadata": [1]})
+    assert read(compose({"metadata": [1]}) + "Tea.\n").card.warnings == ()
 
 
 @pytest.mark.parametrize(
