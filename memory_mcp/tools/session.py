@@ -118,7 +118,7 @@ class Session:
         return answer_in(form, call, self.call(call.tool, call.arguments))
 
     async def acall(self, name: str, arguments: Arguments = None) -> Result:
-        """As `call`, without holding up the event loop (asyncio or trio)."""
+        """As `call`, without holding up the event loop."""
         return await _on_a_thread(self.call, name, arguments)
 
     async def aanswer(self, form: Form, request: Any) -> dict[str, Any]:
