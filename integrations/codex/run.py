@@ -22,7 +22,7 @@ from typing import Any
 from integrations.codex.app_server import AppServer, ask
 from integrations.codex.functions import answer
 from integrations.npm import Unavailable, install
-from integrations.smoke.agents import Codex, model_settings, surroundings
+from integrations.smoke.agents import Codex, codex_settings, surroundings
 from integrations.smoke.left import until_none
 from integrations.smoke.model import Call, Model, Seen, serving
 from integrations.smoke.run import PROOF, QUESTION, SAMPLE, TOOLS, Transcript, version
@@ -84,8 +84,8 @@ def _dynamic_tools(out: Transcript, root: Path, home: Path) -> None:
     with serving(model) as url:
         address = f"{url}/codex"
         (root / "codex").mkdir()
-        settings = "\n".join([*model_settings(address), ""])
-        (root / "codex" / "config.toml").write_text(settings, encoding="utf-8")
+        settings = root / "codex" / "config.toml"
+        settings.write_text(codex_settings(address), encoding="utf-8")
         environment = {
             **surroundings(root, address),
             "CODEX_HOME": str(root / "codex"),

@@ -67,7 +67,8 @@ class Codex:
         """Ask it in a folder of its own; `model` is the address of the API."""
         home = folder / "codex"
         home.mkdir()
-        (home / "config.toml").write_text(_codex_settings(model, server), encoding="utf-8")
+        text = codex_settings(model) + _codex_server(server)
+        (home / "config.toml").write_text(text, encoding="utf-8")
         words = ["exec", "--skip-git-repo-check", prompt]
         return _run([str(self.program), *words], folder, model, {"CODEX_HOME": str(home)})
 
@@ -75,29 +76,10 @@ class Codex:
 Agent = Claude | Codex
 
 
-def _codex_settings(model: str, server: Server) -> str:
-    """config.toml with our server; `required` makes the first turn wait for it."""
-    environment = [f"{name} = {json.dumps(text)}" for name, text in server.environment.items()]
+def codex_settings(model: str) -> str:
+    """config.toml without servers; texts of JSON are those of TOML, too. Plugins and apps would be
+    fetched."""
     lines = [
-        *model_settings(model),
-        f"[mcp_servers.{SERVER}]",
-        f"command = {json.dumps(server.command[0])}",
-        f"args = {json.dumps([*server.command[1:]])}",
-        "required = true",
-        "startup_timeout_sec = 60",
-        'default_tools_approval_mode = "approve"',
-        f"[mcp_servers.{SERVER}.env]",
-        *environment,
-    ]
-    return "\n".join([*lines, ""])
-
-
-def model_settings(model: str) -> list[str]:
-    """Lines of config.toml that name the model; texts and lists of JSON are those of TOML, too.
-
-    Plugins and apps would be fetched.
-    """
-    return [
         'model = "script"',
         'model_provider = "script"',
         'approval_policy = "never"',
@@ -113,6 +95,23 @@ def model_settings(model: str) -> list[str]:
         "plugins = false",
         "apps = false",
     ]
+    return "\n".join([*lines, ""])
+
+
+def _codex_server(server: Server) -> str:
+    """Our section; `required` makes the first turn wait for the server."""
+    environment = [f"{name} = {json.dumps(text)}" for name, text in server.environment.items()]
+    lines = [
+        f"[mcp_servers.{SERVER}]",
+        f"command = {json.dumps(server.command[0])}",
+        f"args = {json.dumps([*server.command[1:]])}",
+        "required = true",
+        "startup_timeout_sec = 60",
+        'default_tools_approval_mode = "approve"',
+        f"[mcp_servers.{SERVER}.env]",
+        *environment,
+    ]
+    return "\n".join([*lines, ""])
 
 
 def _run(words: Sequence[str], folder: Path, model: str, more: Mapping[str, str]) -> Run:
