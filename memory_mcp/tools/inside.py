@@ -16,7 +16,7 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 from memory_mcp.app import open_app
 from memory_mcp.core.config import Config
 from memory_mcp.front.home import STATE
-from memory_mcp.server.build import Face
+from memory_mcp.server.build import build
 from memory_mcp.server.connection import serve
 from memory_mcp.server.ledger import Ledger
 from memory_mcp.server.session import Connection, Options
@@ -52,12 +52,10 @@ class InsideLink:
         ledger = Ledger.open(Path(config.home) / STATE, session)
         async with heard, open_app(config) as app:
             with _logging_left_alone():
-                face = Face(config.home)
-            face.furnish(app)
-            async with face.notices.running(app.index):
-                task_status.started(said)
-                state = Connection(app, Options.of(config), ledger=ledger)
-                await serve(_In(heard), self._out, face.server, state)
+                server = build(app)
+            task_status.started(said)
+            state = Connection(app, Options.of(config), ledger=ledger)
+            await serve(_In(heard), self._out, server, state)
         if not lasting:
             ledger.end()
 
