@@ -31,6 +31,7 @@ from memory_mcp.notes.history import History
 from memory_mcp.notes.own import is_own, keeper, other_spelling
 from memory_mcp.notes.privacy import close_to_others
 from memory_mcp.notes.sources import Source, is_same_folder, open_sources
+from memory_mcp.recall.recall import Recall
 from memory_mcp.search.read import Reader
 from memory_mcp.search.search import Searcher
 
@@ -61,6 +62,7 @@ class App:
     reader: Reader
     writer: Writer
     jobs: Jobs
+    recall: Recall
     home: Home
 
     def start(self) -> None:
@@ -100,6 +102,7 @@ class Home:
             known = self._apps[agent] = self._open(agent)
             if self._started:
                 self._begin(known.jobs.run)
+                self._begin(known.recall.run)
         return known
 
     def start(self) -> None:
@@ -110,6 +113,7 @@ class Home:
         self._begin(self.index.run)
         for app in self._apps.values():
             self._begin(app.jobs.run)
+            self._begin(app.recall.run)
         if not self.config.writing.read_only:
             self._begin(self._find_jobs)
 
@@ -148,8 +152,19 @@ class Home:
         reader = Reader(index, sources, config.chunking, history.recent.keep)
         writer = Writer(sources, index, history, self.clock, searcher, config.writing)
         jobs = Jobs(self._journal, writer, index, self.clock, agent)
+        recall = Recall(index, searcher, config)
         return App(
-            config, self.clock, sources, history, index, searcher, reader, writer, jobs, self
+            config,
+            self.clock,
+            sources,
+            history,
+            index,
+            searcher,
+            reader,
+            writer,
+            jobs,
+            recall,
+            self,
         )
 
     def _joined(self, sources: tuple[Source, ...]) -> tuple[Source, ...]:

@@ -31,7 +31,7 @@ _LOOKALIKES = str.maketrans(
 )
 
 _PATTERN = r"""\s*(?:[/]\s*)*(?:
-        memory
+        memory(?:[-_]context)?
       | system(?:[-_\s]?(?:reminder|prompt|message|instruction|note|warning|notification)s?)?
       | (?:human|assistant|developer)
       | user[-_](?:prompt|message|query|input)(?:[-_][\w-]*)?

@@ -39,6 +39,8 @@ class Metadata:
     created: str | None = None
     updated: str | None = None
     pinned: bool = False
+    seed: bool = False
+    triggers: tuple[str, ...] = ()
     provenance: Provenance | None = None
     language: str | None = None
     """ISO 639-1 code of a natural language; None where the header names none, or another kind."""
@@ -50,6 +52,7 @@ def metadata(values: Mapping[str, Json]) -> Metadata:
     """The meaning of a header's values."""
     reader = _Reader(_lifted(values))
     name = reader.text("name")
+    seed, triggers = _arrival(reader)
     return Metadata(
         title=clip(one_line(reader.text("title") or ""), LIMIT) or None,
         name=clip(one_line(name or ""), LIMIT) or None,
@@ -59,6 +62,8 @@ def metadata(values: Mapping[str, Json]) -> Metadata:
         created=reader.date("created"),
         updated=reader.date("updated"),
         pinned=reader.flag("pinned"),
+        seed=seed,
+        triggers=triggers,
         provenance=_provenance(reader),
         language=_language(values),
         links=reader.links(),
@@ -185,6 +190,17 @@ def _distinct(words: Iterator[str] | Sequence[str]) -> tuple[str, ...]:
         if word:
             found.setdefault(word.casefold(), clip(word, LIMIT))
     return tuple(found.values())
+
+
+def _arrival(reader: _Reader) -> tuple[bool, tuple[str, ...]]:
+    """`metadata.seed` and `metadata.triggers`: how a note comes into a conversation unasked."""
+    given = reader.values.get("metadata")
+    if not isinstance(given, dict):
+        return False, ()
+    inner = _Reader(given)
+    found = inner.flag("seed"), _distinct(one_line(word) for word in inner.words("triggers"))
+    reader.warnings += (f"metadata.{warning}" for warning in inner.warnings)
+    return found
 
 
 def _provenance(reader: _Reader) -> Provenance | None:

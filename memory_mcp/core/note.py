@@ -73,6 +73,10 @@ class Card:
     modified: str = ""
     """The file's own time, ISO text with offset; stands in where the note does not say."""
     pinned: bool = False
+    seed: bool = False
+    """Frontmatter `metadata.seed`: given once at the start of every conversation."""
+    triggers: tuple[str, ...] = ()
+    """Frontmatter `metadata.triggers`: literal texts of a message that bring the note."""
     headings: tuple[Heading, ...] = ()
     links: tuple[Link, ...] = ()
     provenance: Provenance | None = None

@@ -74,6 +74,8 @@ def parse(
         updated=meta.updated,
         modified=modified,
         pinned=meta.pinned,
+        seed=meta.seed,
+        triggers=meta.triggers,
         headings=_headings(seen, first_line),
         links=_links(meta, seen, parts, loaded),
         provenance=meta.provenance,

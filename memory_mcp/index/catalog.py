@@ -180,7 +180,7 @@ def _card(data: dict[str, Any]) -> Card:
     return Card(
         **{
             **data,
-            **{name: tuple(data[name]) for name in ("tags", "aliases", "warnings")},
+            **{name: tuple(data[name]) for name in ("tags", "aliases", "triggers", "warnings")},
             "headings": tuple(Heading(**heading) for heading in data["headings"]),
             "links": tuple(Link(**link) for link in data["links"]),
             "provenance": Provenance(**provenance) if provenance else None,

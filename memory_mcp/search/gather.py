@@ -14,7 +14,8 @@ from memory_mcp.index.statistics import lucene_idf
 from memory_mcp.index.view import IndexView
 from memory_mcp.index.wordview import WordView
 from memory_mcp.search.fuse import DEPTH
-from memory_mcp.search.query import Lexicon, Query, build
+from memory_mcp.search.group import NoteKey
+from memory_mcp.search.query import Context, Lexicon, Query, after, build
 from memory_mcp.search.rank import Evidence
 from memory_mcp.search.scope import Scope
 
@@ -44,14 +45,23 @@ class _Leg:
     held: dict[int, frozenset[int]]
 
 
-async def gather(index: IndexView, scope: Scope, text: str, languages: Collection[str]) -> Found:
+async def gather(
+    index: IndexView,
+    scope: Scope,
+    text: str,
+    languages: Collection[str],
+    context: Context | None = None,
+) -> Found:
     """Look both ways at once: the best passages by words and by vector, each with both its scores.
 
-    Filters count before the cut: a filtered question sees the best of what passes.
+    Filters count before the cut: a filtered question sees the best of what passes. With a
+    `context` the cosines are the weighted means of the question's and the context's.
     """
-    query = _read(index.words(scope.source_ids), text, languages)
+    query = _read(index.words(scope.source_ids), text, languages, context)
     allowed = None if scope.whole else _allowed(index, scope)
     vector, problem = await _vector(index, query)
+    if vector is not None and context is not None:
+        vector = await _blended(index, vector, context)
     cosines = await _nearest(index, scope, vector, allowed) if vector is not None else {}
     view = index.words(scope.source_ids)
     leg = _words(index, view, query, allowed, cosines)
@@ -66,12 +76,16 @@ async def gather(index: IndexView, scope: Scope, text: str, languages: Collectio
     )
 
 
-def _read(view: WordView, text: str, languages: Collection[str]) -> Query:
+def _read(view: WordView, text: str, languages: Collection[str], context: Context | None) -> Query:
     @cache
     def idf(term: QueryTerm) -> float:
         return view.idf(term) if view.df(term) else 0.0
 
-    return build(text, Lexicon(languages, idf, lucene_idf(view.size, 1), view.compounds))
+    lexicon = Lexicon(languages, idf, lucene_idf(view.size, 1), view.compounds)
+    query = build(text, lexicon)
+    if context is None:
+        return query
+    return after(query, context, lexicon)
 
 
 def _allowed(index: IndexView, scope: Scope) -> dict[str, set[int]]:
@@ -95,6 +109,19 @@ async def _vector(index: IndexView, query: Query) -> tuple[Vectors | None, str |
     return vector, NO_VECTOR if vector is None else None
 
 
+async def _blended(index: IndexView, vector: Vectors, context: Context) -> Vectors:
+    """The question's vector and that of what was said before, weighted. It is not made a unit
+    vector again: products with it stay on the scale of cosines, as their weighted mean."""
+    said = [await index.query_vector(text) for text in context.said]
+    known = [one for one in said if one is not None]
+    if not known:
+        return vector
+    before: Vectors = sum(known[1:], start=known[0])
+    length = float(before @ before) ** 0.5
+    mixed: Vectors = (1 - context.weight) * vector + context.weight / (length or 1.0) * before
+    return mixed
+
+
 async def _nearest(
     index: IndexView, scope: Scope, vector: Vectors, allowed: _Allowed
 ) -> dict[int, float]:
@@ -109,14 +136,24 @@ def _words(
     near: Mapping[int, float],
 ) -> _Leg:
     scores = dict(view.passages(query.terms, DEPTH, _points(allowed), also=near.keys()))
+    said = view.passages(query.before, DEPTH, _points(allowed), also=near.keys())
+    for point, score in said:
+        scores[point] = scores.get(point, 0.0) + query.weight * score
     points = scores.keys() | near.keys()
     found = (index.at(point) for point in points)
     notes = {(entry.source.id, entry.card.path) for entry, _ in filter(None, found)}
     return _Leg(
         scores=scores,
-        notes=dict(view.notes(query.terms, len(notes), notes)),
-        held=view.held(points, query.asked),
+        notes=_notes(view, query, notes),
+        held=view.held(points, query.counted),
     )
+
+
+def _notes(view: WordView, query: Query, keys: set[NoteKey]) -> dict[NoteKey, float]:
+    scores = dict(view.notes(query.terms, len(keys), keys))
+    for key, score in view.notes(query.before, len(keys), keys):
+        scores[key] = scores.get(key, 0.0) + query.weight * score
+    return scores
 
 
 def _evidence(index: IndexView, leg: _Leg, cosines: Mapping[int, float]) -> Iterable[Evidence]:

@@ -67,6 +67,20 @@ def by_rank(pieces: Iterable[Piece]) -> list[Piece]:
     return sorted(pieces, key=lambda piece: (-piece.rank, piece.note, piece.passage.first))
 
 
+def better(rankings: Iterable[Sequence[Piece]]) -> list[Piece]:
+    """Several rankings as one: a passage keeps the better of its places and of its
+    confidences."""
+    best: dict[tuple[NoteKey, str, int], Piece] = {}
+    for piece in (piece for ranking in rankings for piece in ranking):
+        key = (piece.note, piece.passage.key, piece.passage.first)
+        known = best.get(key)
+        if known is not None:
+            kept = piece if piece.rank > known.rank else known
+            piece = replace(kept, confidence=max(piece.confidence, known.confidence))
+        best[key] = piece
+    return by_rank(best.values())
+
+
 def group(pieces: Sequence[Piece]) -> list[Group]:
     """Notes of ranked pieces, in the order of their best piece; a text of several notes counts
     once."""

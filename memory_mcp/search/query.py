@@ -28,6 +28,8 @@ PART_OF_KNOWN = 0.1
 LONG_PART = 5
 """Letters from which a word inside another one is hardly there by chance."""
 MAX_COMPOUNDS = 20
+MAX_BEFORE = 12
+"""Words of what was said before that count, the rarest first."""
 MAX_SCANNED = 200_000
 """Characters of a paste in which a question is looked for, half from each end."""
 MAX_READ = 40_000
@@ -45,6 +47,20 @@ class Focus:
     rest: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What was said before a question, and how far it decides where to look."""
+
+    said: tuple[str, ...]
+    """Texts whose meaning counts, each embedded on its own."""
+    words: str
+    """The text whose words count."""
+    weight: float
+    """Share of the meaning, and weight of the words: 0..1."""
+    instead: bool = False
+    """The question has no word of its own."""
+
+
 @dataclass(frozen=True)
 class Query:
     """A question as the ranking sees it."""
@@ -56,20 +72,29 @@ class Query:
     beside: tuple[QueryTerm, ...]
     """Words of a paste beside the question: BM25 looks for them too."""
     masses: tuple[float, ...]
-    """Idf of each term of `asked` in coverage; 0 where it does not count on its own."""
+    """Idf of each term of `asked`, then of `before`, in coverage; 0 where it does not count on its
+    own."""
     days: tuple[Day, ...]
     chronicle: bool
     """Whether it is about a change, a date or a log."""
+    before: tuple[QueryTerm, ...] = ()
+    """Words of what was said before: BM25 and coverage count them with `weight`."""
+    weight: float = 0.0
 
     @property
     def terms(self) -> tuple[QueryTerm, ...]:
         """Words that BM25 looks for, at most 64."""
         return (*self.asked, *self.beside)
 
+    @property
+    def counted(self) -> tuple[QueryTerm, ...]:
+        """Words that decide coverage, in the order of `masses`."""
+        return (*self.asked, *self.before)
+
     @cached_property
     def forms(self) -> frozenset[str]:
-        """All index terms that answer a word that asks."""
-        return frozenset(form for term in self.asked for form in term.forms)
+        """All index terms that answer a word that asks, or one said before."""
+        return frozenset(form for term in self.counted for form in term.forms)
 
     @cached_property
     def pairs(self) -> list[frozenset[tuple[str, str]]]:
@@ -83,7 +108,8 @@ class Query:
 
     def is_exact(self, held: Collection[int]) -> bool:
         """Whether one of these places is an identifier with a number: ticket, version, date."""
-        whole = (self.asked[place].text for place in held if self.asked[place].whole)
+        asked = (self.asked[place] for place in held if place < len(self.asked))
+        whole = (term.text for term in asked if term.whole)
         return any(any(map(str.isdigit, text)) for text in whole)
 
 
@@ -159,6 +185,27 @@ def build(text: str, lexicon: Lexicon) -> Query:
         masses=_masses(asked, lexicon),
         days=days,
         chronicle=asks_for_chronicle(part.text, days),
+    )
+
+
+def after(query: Query, context: Context, lexicon: Lexicon) -> Query:
+    """The question as it follows what was said before.
+
+    Of the words that were said only those count that notes have: what was said must not make a
+    question impossible to answer.
+    """
+    asked = () if context.instead else query.asked
+    seen = {term.forms for term in asked}
+    said_words = (term for term in _words(context.words, lexicon) if term.forms not in seen)
+    known = [term for term in said_words if not term.part and lexicon.idf(term) > 0]
+    before = tuple(sorted(known, key=lexicon.idf, reverse=True)[:MAX_BEFORE])
+    masses = () if context.instead else query.masses
+    return replace(
+        query,
+        asked=asked,
+        before=before,
+        weight=context.weight,
+        masses=(*masses, *(context.weight * lexicon.idf(term) for term in before)),
     )
 
 

@@ -45,6 +45,8 @@ class Weights:
     pair: float = rules.PAIR_WEIGHT
     date: float = rules.DATE_WEIGHT
     beside: float = rules.BESIDE_WEIGHT
+    most_vector: float = 1.0
+    """Share that the vector leg has at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +74,7 @@ def rank(
 ) -> list[Piece]:
     """Ranked passages, the best first; those without any evidence are left out."""
     kept = [item for item in found if _speaks(item, family)]
-    scale = _scale(kept, query, family, settings)
+    scale = _scale(kept, query, family, settings, weights.most_vector)
     fused = by_rank(
         _piece(place, item, query, family, scale, weights) for place, item in enumerate(kept)
     )
@@ -94,7 +96,11 @@ def _speaks(item: Evidence, family: Family) -> bool:
 
 
 def _scale(
-    found: Sequence[Evidence], query: Query, family: Family, settings: SearchSettings
+    found: Sequence[Evidence],
+    query: Query,
+    family: Family,
+    settings: SearchSettings,
+    most: float,
 ) -> Scale:
     words = {place: item.bm25 for place, item in enumerate(found) if item.bm25 > 0}
     cosines = {place: item.cosine for place, item in enumerate(found) if item.cosine is not None}
@@ -110,8 +116,8 @@ def _scale(
         words=fuse.spread(words, fuse.floor_of(by_words), least=0.0),
         vectors=fuse.spread(cosines, lowest, family.width),
         best_note=max((item.note_bm25 for item in found), default=0.0),
-        share=_share(covered, least, family.trust, settings),
-        share_elsewhere=_share(covered, least, family.trust_elsewhere, settings),
+        share=min(most, _share(covered, least, family.trust, settings)),
+        share_elsewhere=min(most, _share(covered, least, family.trust_elsewhere, settings)),
     )
 
 

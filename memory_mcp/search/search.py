@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from memory_mcp.core.config import SearchSettings
 from memory_mcp.core.errors import InputError
@@ -12,8 +12,9 @@ from memory_mcp.search import query
 from memory_mcp.search.confidence import falling
 from memory_mcp.search.family import family_of
 from memory_mcp.search.gather import Found, gather
-from memory_mcp.search.group import Group, NoteKey, Piece, behind_successors, group
+from memory_mcp.search.group import Group, NoteKey, Piece, behind_successors, better, group
 from memory_mcp.search.hit import Hit, HitPassage, SearchRequest, SearchResult
+from memory_mcp.search.query import Context
 from memory_mcp.search.rank import Weights, rank
 from memory_mcp.search.scope import scope
 
@@ -59,7 +60,7 @@ class Searcher:
         kept = [item for item in ranking.groups if item.confidence >= request.min_score]
         scores = falling([item.confidence for item in kept])
         shown = list(zip(kept, scores, strict=True))[: request.limit]
-        hits = (self._hit(item, score, ranking, request.explain) for item, score in shown)
+        hits = (self.hit(item, score, ranking, request.explain) for item, score in shown)
         return SearchResult(tuple(hit for hit in hits if hit), ranking.degraded, ranking.pending)
 
     async def ranking(self, request: SearchRequest) -> Ranking:
@@ -67,17 +68,26 @@ class Searcher:
         applied."""
         return self.ranked(await self.look(request))
 
-    async def look(self, request: SearchRequest) -> Found:
-        """The evidence for a request, before it is ranked. Raises as `search` does."""
+    async def look(self, request: SearchRequest, context: Context | None = None) -> Found:
+        """The evidence for a request, before it is ranked; `context` is what was said before it.
+        Raises as `search` does."""
         text = query.check(request.query)
         where = scope(self._index.sources, request.sources, request.path_prefix, request.tag)
-        return await gather(self._index, where, text, self._languages(where.source_ids))
+        return await gather(self._index, where, text, self._languages(where.source_ids), context)
 
-    def ranked(self, found: Found) -> Ranking:
-        """Rank evidence. Pure but for the state of the index that it reports."""
+    def ranked(self, found: Found, *others: Found, most_vector: float = 1.0) -> Ranking:
+        """Rank evidence. Pure but for the state of the index that it reports.
+
+        Where one question was read in several ways, each way is ranked on its own scale, and a
+        passage keeps the better of its ranks. `most_vector`: the share that vectors have at most.
+        """
         state = self._index.state()
         family = family_of(state.embedder.model or "")
-        pieces = rank(found.evidence, found.query, family, self._settings, self._weights)
+        weights = replace(self._weights, most_vector=most_vector)
+        pieces = better(
+            rank(one.evidence, one.query, family, self._settings, weights)
+            for one in (found, *others)
+        )
         groups = behind_successors(group(pieces), self._successors(pieces))
         return Ranking(
             pieces=tuple(pieces),
@@ -86,6 +96,10 @@ class Searcher:
             degraded=state.degraded or found.problem,
             pending=state.pending,
         )
+
+    def languages(self) -> frozenset[str]:
+        """The languages of all notes that can be found."""
+        return self._languages(tuple(source.id for source in self._index.sources))
 
     def _languages(self, source_ids: tuple[str, ...]) -> frozenset[str]:
         """The languages of the notes, and the one of the settings; remembered until a change."""
@@ -108,7 +122,10 @@ class Searcher:
         newer = {note: names.superseded_by(*note) for note in notes}
         return {note: keys[name] for note, name in newer.items() if name in keys}
 
-    def _hit(self, found: Group, score: float, ranking: Ranking, explain: bool) -> Hit | None:
+    def hit(
+        self, found: Group, score: float, ranking: Ranking, explain: bool = False
+    ) -> Hit | None:
+        """A ranked note with its passages; None where it was deleted meanwhile."""
         entry = self._index.entry(*found.note)
         if entry is None:  # deleted while we were ranking
             return None

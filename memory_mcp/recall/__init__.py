@@ -1,0 +1,1 @@
+"""What is shown unasked: query building, gate, triggers, seeds, index section, block."""

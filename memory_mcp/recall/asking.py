@@ -1,0 +1,152 @@
+"""From a message and what was said before to a query: the message decides, history nudges."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+from memory_mcp.core.config import RecallSettings
+from memory_mcp.core.stopwords import stop_words
+from memory_mcp.core.words import folded_words
+from memory_mcp.recall.heard import heard
+from memory_mcp.recall.turn import Built, Turn
+from memory_mcp.search.query import Context, focus
+
+SHORT = 2
+"""Content words up to which a message is short."""
+
+LANGUAGES = ("de", "en")
+"""Whose filler words are always known, beside those of the notes."""
+
+FILLERS = """
+ok okay k yes yeah yep yup no nope sure thanks thank thx ty please pls go on ahead continue
+proceed carry keep going next again great good nice fine cool perfect awesome excellent done
+right correct exactly agreed well hello hi hey stop wait lgtm hm hmm oh ah right yay wow
+understood alright kay lets let do it
+danke bitte ja jo nein nö klar gut super prima passt genau weiter mach machen los fertig
+nochmal stimmt richtig hallo alles einverstanden sehr schön toll dankeschön
+"""
+"""Words with which people keep a conversation going."""
+
+FAINT = """
+tell know show say said mean think want need make get got give see look try use used using
+thing things something anything everything really actually maybe also still please quick
+remember
+weisst weiss wissen solltest sollte sag sagen zeig zeigen meinst meine denkst brauche will
+moechte kannst koenntest mal eben halt doch gerne etwas sache sachen wirklich eigentlich
+vielleicht erinnerst
+"""
+"""Words that say nothing about a subject, beside the stop words."""
+
+ASKING = """
+who whom whose what when where why how which is are was were do does did can could should
+wer wem wen wessen was wann wo warum wieso weshalb wie welche welcher welches ist sind war
+"""
+_FILLERS, _FAINT, _ASKING = (frozenset(words.split()) for words in (FILLERS, FAINT, ASKING))
+_COMMAND = re.compile(r"/[\w:.-]+(?:\s|$)")
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """What is looked for. `context` is None where history has no say."""
+
+    text: str
+    built: Built
+    context: Context | None = None
+    alone: bool = True
+    """Whether the message is also looked for without its history."""
+
+    @property
+    def most_vector(self) -> float:
+        """The share that vectors have at most."""
+        share = self.built.word_share
+        return 1.0 if share is None else 1 - share
+
+
+def asking(
+    message: str,
+    history: Sequence[Turn],
+    settings: RecallSettings,
+    languages: Collection[str] = (),
+) -> Asking:
+    """Read a message after a history (oldest first). `built.silent` says where it asks nothing."""
+    text = heard(message)
+    part = focus(text).text if text else ""
+    words = content_words(part, languages)
+    silent = _silence(text, part, words)
+    if silent is not None:
+        return Asking(text, Built(text=part, words=tuple(words), silent=silent))
+    turns = _turns(history, settings)
+    weight = _weight(len(words), settings) if turns else 0.0
+    if not words and not weight:
+        reason = "the message has no content words, and nothing was said before"
+        return Asking(text, Built(text=part, silent=reason))
+    built = Built(
+        text=part,
+        words=tuple(words),
+        history=tuple(turn.text for turn in turns) if weight else (),
+        history_weight=weight,
+        word_share=settings.short_query_bm25_weight if 0 < len(words) <= SHORT else None,
+    )
+    if not weight:
+        return Asking(text, built)
+    said = [turn.text for turn in turns if turn.role == "user"] or [turn.text for turn in turns]
+    context = Context(built.history, "\n".join(said), weight, instead=not words)
+    return Asking(text, built, context, alone=bool(words))
+
+
+def content_words(text: str, languages: Collection[str] = ()) -> list[str]:
+    """The words of a text that say what it is about, in folded spelling, with repeats.
+
+    Stop words are those of the language(s) that most of the text's words belong to.
+    """
+    words = folded_words(text)
+    known = {code: stop_words(code) for code in {*languages, *LANGUAGES}}
+    share = {code: sum(word in stops for word in words) for code, stops in known.items()}
+    most = max(share.values())
+    stops = frozenset[str]().union(*(known[code] for code in known if share[code] == most))
+    empty = stops | _FILLERS | _FAINT
+    return [
+        word for word in words if word not in empty and not (len(word) == 1 and word.isalpha())
+    ]
+
+
+def _silence(text: str, part: str, words: Sequence[str]) -> str | None:
+    """Why a message asks nothing of a memory; None where it may."""
+    if not text:
+        return "the message is empty"
+    if _COMMAND.match(text):
+        return "the message is a command"
+    if text.startswith("!"):
+        return "the message is a shell command"
+    if words:
+        return None
+    spoken = folded_words(part)
+    if all(word in _FILLERS for word in spoken):
+        return "the message asks nothing"
+    asks = "?" in part or "？" in part or bool(_ASKING.intersection(spoken[:3]))
+    return None if asks else "the message asks nothing"
+
+
+def _weight(count: int, settings: RecallSettings) -> float:
+    if count == 0:
+        return settings.history_weight_empty
+    return settings.history_weight_short if count <= SHORT else settings.history_weight
+
+
+def _turns(history: Sequence[Turn], settings: RecallSettings) -> list[Turn]:
+    """The last turns in which something was said, oldest first, each as far as it counts."""
+    kept: list[Turn] = []
+    for turn in _backwards(history):
+        if len(kept) >= settings.query_turns - 1:
+            break
+        text = heard(turn.text)[: settings.history_turn_chars].strip()
+        if content_words(text):
+            kept.append(Turn(turn.role, text))
+    return kept[::-1]
+
+
+def _backwards(history: Sequence[Turn]) -> Iterable[Turn]:
+    """From the latest on; a transcript may be long, and only its end is looked at."""
+    return reversed(history[-40:])

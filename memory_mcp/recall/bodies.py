@@ -1,0 +1,41 @@
+"""The body of a note as it is on disk at this moment."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import anyio.to_thread
+
+from memory_mcp.core import private
+from memory_mcp.core.config import ChunkSettings
+from memory_mcp.core.errors import MemoryMcpError
+from memory_mcp.core.language import DEFAULT
+from memory_mcp.core.note import Card
+from memory_mcp.core.parse import parse
+from memory_mcp.notes import files
+from memory_mcp.notes.sources import Source
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """What a note says, without its header and its private parts."""
+
+    card: Card
+    text: str
+
+
+async def body(source: Source, path: str, chunking: ChunkSettings) -> Body | None:
+    """Read a note now; None where it is gone, cannot be read, or says nothing."""
+    return await anyio.to_thread.run_sync(_read, source, path, chunking)
+
+
+def _read(source: Source, path: str, chunking: ChunkSettings) -> Body | None:
+    try:
+        content = files.read(source, path)
+    except MemoryMcpError:  # deleted meanwhile: a turn goes on without it
+        return None
+    note = parse(
+        source.name, source.kind, path, content.data, content.modified, chunking, language=DEFAULT
+    )
+    text = private.strip(note.body).strip()
+    return Body(note.card, text) if text else None

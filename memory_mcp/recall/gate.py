@@ -1,0 +1,59 @@
+"""Is anything worth interrupting for? Which notes, and which of their passages. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from memory_mcp.core.words import folded_words
+from memory_mcp.search.group import Group, Piece
+
+SHARE = 0.6
+"""Of the best passage's confidence that another one must reach to come with it."""
+NEAR = 0.75
+"""Shared part of their words (Jaccard) from which two passages say the same."""
+ALIKE = 2
+"""Passages that say the same and may stand together: two notes may also contradict each other in
+one word."""
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """What may be shown, best first; `same`: notes left out since others say the same."""
+
+    groups: tuple[Group, ...]
+    same: int = 0
+
+
+def passed(groups: Sequence[Group], floor: float, fresh: Callable[[Group, Piece], bool]) -> Passed:
+    """The notes that answer well enough, with those of their passages that do and are `fresh`."""
+    best = max((group.confidence for group in groups), default=0.0)
+    least = max(floor, SHARE * best)
+    kept: list[Group] = []
+    texts: list[frozenset[str]] = []
+    same = 0
+    for group in groups:
+        good = [piece for piece in group.pieces if piece.confidence >= least]
+        good = [piece for piece in good if fresh(group, piece)]
+        if not good:
+            continue
+        new = [piece for piece in good if _is_new(piece, texts)]
+        if new:
+            kept.append(replace(group, pieces=tuple(new)))
+        else:
+            same += 1
+    return Passed(tuple(kept), same)
+
+
+def _is_new(piece: Piece, texts: list[frozenset[str]]) -> bool:
+    """Whether fewer than ALIKE passages say this already; it is one of them from here on."""
+    words = frozenset(folded_words(piece.passage.text))
+    if sum(_alike(words, other) for other in texts) >= ALIKE:
+        return False
+    texts.append(words)
+    return True
+
+
+def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
+    together = len(one | other)
+    return together > 0 and len(one & other) >= NEAR * together

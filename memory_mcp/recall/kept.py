@@ -1,0 +1,34 @@
+"""The index section on disk, for a handshake that comes before the memory is open."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from pathlib import Path
+
+from memory_mcp.core.config import Config
+
+_NEW = os.O_CREAT | os.O_WRONLY | os.O_TRUNC
+_LARGEST = 4 * 1024 * 1024  # bytes that are read
+
+
+def keep(config: Config, text: str) -> None:
+    """Keep the section of an agent. Blocking; where the disk refuses, the next start has none."""
+    path = _path(config)
+    draft = path.with_name(f"{path.name}.{os.getpid()}.tmp")
+    with suppress(OSError):
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with os.fdopen(os.open(draft, _NEW, 0o600), "wb") as file:
+            file.write(text.encode())
+        draft.replace(path)
+
+
+def kept(config: Config) -> str:
+    """The section of an agent as it was made last, "" where there is none. Blocking, briefly."""
+    with suppress(OSError), _path(config).open("rb") as file:
+        return file.read(_LARGEST).decode("utf-8", "replace")
+    return ""
+
+
+def _path(config: Config) -> Path:
+    return Path(config.home) / ".index" / f"section-{config.agent}.md"

@@ -1,0 +1,230 @@
+"""Recall: the right note at the right moment, or silence."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import anyio
+import anyio.to_thread
+
+from memory_mcp.core.config import Config
+from memory_mcp.core.note import Card
+from memory_mcp.index.view import IndexView
+from memory_mcp.recall.asking import Asking, asking
+from memory_mcp.recall.block import block
+from memory_mcp.recall.bodies import Body, body
+from memory_mcp.recall.gate import passed
+from memory_mcp.recall.kept import keep
+from memory_mcp.recall.opening import OPENING_CHARS, opened, whole
+from memory_mcp.recall.section import IndexSection
+from memory_mcp.recall.shown import Given, Shown, mark
+from memory_mcp.recall.triggers import fired
+from memory_mcp.recall.turn import Built, Recalled, Turn
+from memory_mcp.search.group import Group, Piece
+from memory_mcp.search.hit import Hit, SearchRequest
+from memory_mcp.search.search import Ranking, Searcher
+
+log = logging.getLogger(__name__)
+
+CANDIDATES = 25
+"""Notes that are looked at by the gate, best first."""
+_REST = 0.2
+"""Seconds after a change before the index section is made again."""
+
+
+class Recall:
+    """What memory says unasked, for one agent."""
+
+    def __init__(self, index: IndexView, searcher: Searcher, config: Config) -> None:
+        self._index = index
+        self._searcher = searcher
+        self._config = config
+        self._shown = Shown(Path(config.home) / ".state")
+        self._section = IndexSection(index, config)
+        self._section.listen(lambda: self._changed.set())
+        self._changed = anyio.Event()
+        self._listeners: list[Callable[[str], None]] = []
+        self._turns = anyio.Lock()
+
+    async def turn(
+        self,
+        message: str,
+        history: Sequence[Turn] = (),
+        *,
+        session: str | None = None,
+        place: str | None = None,
+        max_tokens: int | None = None,
+    ) -> Recalled:
+        """What comes into a turn: `block` is "" where memory has nothing to say.
+
+        `history` is what was said before, oldest first. With a `session` nothing is repeated that
+        is still in its view. `place` is the folder in which the message was sent: the same message
+        from another folder is another conversation under the same id. `max_tokens` bounds the
+        block below what the settings allow. Raises StorageError where the index cannot be read.
+        """
+        limits = self._config.recall
+        asked = asking(message, history, limits, self._languages())
+        given = Given(mark(message), mark(place))
+        async with self._turns:
+            seen = await self._seen(session, given)
+            bodies = await self._triggered(asked.text, seen)
+            ranking = None if asked.built.silent else await self._look(asked)
+            brought = {one.card.reference for one in bodies}
+            hits, same = self._gated(ranking, seen, brought) if ranking else ([], 0)
+            most = min(max_tokens or limits.max_tokens, limits.max_tokens)
+            made = block(bodies, hits, same, limits.max_results, most)
+            keys = [whole(one.card) for one in made.bodies]
+            keys += [_key(hit.card, p.text) for hit in made.hits for p in hit.passages]
+            if keys:
+                await anyio.to_thread.run_sync(self._shown.add, session, keys, given)
+        return Recalled(
+            block=made.text,
+            hits=made.hits,
+            triggered=tuple(one.card.reference for one in made.bodies),
+            query=asked.built if ranking is None else _degraded(asked, ranking),
+            left_out=made.left_out,
+        )
+
+    async def opening(
+        self,
+        *,
+        session: str | None = None,
+        source: str = "startup",
+        max_chars: int = OPENING_CHARS,
+    ) -> str:
+        """The text with which a conversation begins: how to use memory, seeds, index section.
+
+        `source` is why it begins: after `compact` or `clear` nothing is in view any more, and all
+        is given again; after `resume` only what is not in view still. At most `max_chars`
+        characters (UTF-16 units of its JSON form). Empty where nothing is new.
+        """
+        async with self._turns:
+            if source in ("compact", "clear"):
+                await anyio.to_thread.run_sync(self._shown.reset, session)
+            seen = await anyio.to_thread.run_sync(self._shown.read, session)
+            await self._section.fresh()
+            made = await opened(
+                self._section, await self._seeds(), seen, self._config.seeds.max_bytes, max_chars
+            )
+            if made.keys:
+                await anyio.to_thread.run_sync(self._shown.add, session, made.keys, Given())
+        return made.text
+
+    def section(self) -> str:
+        """The index section as it was made last: the same bytes until a note changes. Empty until
+        the index was looked at for the first time; `fresh_section` waits for that."""
+        return self._section.text
+
+    async def fresh_section(self) -> str:
+        """The index section of the notes as they are now."""
+        return await self._section.fresh()
+
+    async def reset(self, session: str) -> None:
+        """Nothing is in the view of a session any more."""
+        await anyio.to_thread.run_sync(self._shown.reset, session)
+
+    def listen(self, callback: Callable[[str], None]) -> None:
+        """Have `callback` called with the index section, now and after each change, while `run`
+        runs."""
+        self._listeners.append(callback)
+        if self._section.text:
+            callback(self._section.text)
+
+    async def run(self) -> None:
+        """Keep the index section up to date, until cancelled."""
+        while True:
+            changed = self._changed
+            if self._section.stale:
+                text = await self._section.fresh()
+                for callback in self._listeners:
+                    callback(text)
+                await anyio.to_thread.run_sync(keep, self._config, text)
+            await changed.wait()
+            self._changed = anyio.Event()
+            await anyio.sleep(_REST)  # a scan reports many notes, one after the other
+
+    async def _seen(self, session: str | None, given: Given) -> frozenset[str]:
+        """Keys of what is in view. The same message from another folder sees nothing of it."""
+        shown = await anyio.to_thread.run_sync(self._shown.read, session)
+        return frozenset(
+            key
+            for key, other in shown.items()
+            if other.message != given.message or other.place == given.place
+        )
+
+    def _languages(self) -> frozenset[str]:
+        return self._searcher.languages()
+
+    async def _triggered(self, text: str, seen: frozenset[str]) -> list[Body]:
+        """Notes that a text in the message brings, as they are now."""
+        limits = self._config.triggers
+        found: list[Body] = []
+        if not text or not limits.max_per_step:
+            return found
+        for entry in self._index.entries():
+            card = entry.card
+            if whole(card) in seen or not (card.triggers or card.name):
+                continue
+            if fired(card, text, case_sensitive=limits.case_sensitive) is None:
+                continue
+            now = await body(entry.source, card.path, self._config.chunking)
+            if now is not None and whole(now.card) not in seen:
+                found.append(now)
+            if len(found) == limits.max_per_step:
+                break
+        return found
+
+    async def _look(self, asked: Asking) -> Ranking:
+        request = SearchRequest(asked.text, limit=CANDIDATES)
+        found = [await self._searcher.look(request)] if asked.alone else []
+        if asked.context is not None:
+            found.append(await self._searcher.look(request, asked.context))
+        return self._searcher.ranked(*found, most_vector=asked.most_vector)
+
+    def _gated(
+        self, ranking: Ranking, seen: frozenset[str], brought: set[str]
+    ) -> tuple[list[Hit], int]:
+        """The notes that are worth showing, and how many more say the same."""
+        cards: dict[Group, Card] = {}
+        groups = []
+        for group in ranking.groups[:CANDIDATES]:
+            entry = self._index.entry(*group.note)
+            if entry is not None and entry.card.reference not in brought:
+                cards[group] = entry.card
+                groups.append(group)
+
+        def fresh(group: Group, piece: Piece) -> bool:
+            card = cards[group]
+            return whole(card) not in seen and _key(card, piece.passage.text) not in seen
+
+        found = passed(groups, self._config.recall.min_score, fresh)
+        hits = (self._searcher.hit(group, group.confidence, ranking) for group in found.groups)
+        return [hit for hit in hits if hit is not None], found.same
+
+    async def _seeds(self) -> list[Body]:
+        """Seed notes as they are now, by reference; none from outside."""
+        entries = [entry for entry in self._index.entries() if entry.card.seed]
+        allowed = [entry for entry in entries if self._trusted(entry.card)]
+        for entry in entries:
+            if entry not in allowed:
+                log.warning("the seed %s is not given: it came from outside", entry.card.reference)
+        allowed.sort(key=lambda entry: entry.card.reference)
+        chunking = self._config.chunking
+        bodies = [await body(entry.source, entry.card.path, chunking) for entry in allowed]
+        return [one for one in bodies if one is not None]
+
+    def _trusted(self, card: Card) -> bool:
+        trusted = card.provenance is None or card.provenance.trusted
+        return trusted or self._config.writing.allow_pin_untrusted
+
+
+def _degraded(asked: Asking, ranking: Ranking) -> Built:
+    return replace(asked.built, degraded=ranking.degraded)
+
+
+def _key(card: Card, text: str) -> str:
+    """What stands for a passage that was shown: its note and its text."""
+    return mark(f"{card.reference}\0{text.strip()}")

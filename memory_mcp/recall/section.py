@@ -1,0 +1,120 @@
+"""The index section: what there is in memory, in the same bytes until a note changes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+
+from memory_mcp.core.config import Config
+from memory_mcp.core.errors import MemoryMcpError
+from memory_mcp.core.note import Card
+from memory_mcp.index.table import Entry
+from memory_mcp.index.view import IndexView
+from memory_mcp.notes.sources import Source
+from memory_mcp.recall.bodies import body
+from memory_mcp.recall.layout import Contents, fitted, folders, row
+
+_ORDER = {"memory": 0, "wiki": 1, "vault": 2}
+
+
+class IndexSection:
+    """Makes the section anew after a change of a note, and never between."""
+
+    def __init__(self, index: IndexView, config: Config) -> None:
+        self._index = index
+        self._config = config
+        self._contents = Contents()
+        self._text = ""
+        self._stale = True
+        self._listeners: list[Callable[[], None]] = []
+        index.subscribe(lambda event: self._changed())
+
+    @property
+    def text(self) -> str:
+        """The section as it was made last; empty before the first time."""
+        return self._text
+
+    @property
+    def stale(self) -> bool:
+        """Whether a note changed since."""
+        return self._stale
+
+    def listen(self, callback: Callable[[], None]) -> None:
+        """Have `callback` called when a note has changed."""
+        self._listeners.append(callback)
+
+    def _changed(self) -> None:
+        self._stale = True
+        for callback in self._listeners:
+            callback()
+
+    async def fresh(self) -> str:
+        """The section of the notes as they are now."""
+        while self._stale:
+            self._stale = False
+            self._contents = await self._gathered()
+            self._text = fitted(self._contents, self._config.index_section.max_bytes)
+        return self._text
+
+    async def within(self, max_bytes: int) -> str:
+        """The section in at most so many bytes."""
+        await self.fresh()
+        return fitted(self._contents, min(max_bytes, self._config.index_section.max_bytes))
+
+    async def _gathered(self) -> Contents:
+        limits = self._config.index_section
+        entries = sorted(self._index.entries(), key=_place)
+        counts = Counter(entry.card.source for entry in entries)
+        found = self._index_entry(limits.file)
+        pinned = [entry for entry in entries if entry.card.pinned and entry is not found]
+        wanted = [entry for entry in [found, *pinned] if entry is not None]
+        allowed = [entry for entry in wanted if self._trusted(entry.card)]
+        bodies = [await body(e.source, e.card.path, self._config.chunking) for e in allowed]
+        texts = {(b.card.source, b.card.path): b for b in bodies if b is not None}
+        own = [entry.card for entry in entries if entry.source.kind != "vault"]
+        listed = [card for card in own if (card.source, card.path) not in texts]
+        near = [card for card in listed if card.path.count("/") < limits.max_depth]
+        names = dict.fromkeys(source.name for source in self._index.sources)
+        return Contents(
+            counts=tuple((name, counts[name]) for name in names),
+            index=texts.get((found.card.source, found.card.path)) if found else None,
+            pinned=tuple(
+                texts[key]
+                for entry in pinned
+                if (key := (entry.card.source, entry.card.path)) in texts
+            ),
+            refused=tuple(entry.card for entry in wanted if entry not in allowed),
+            rows=tuple(row(card) for card in near[: limits.max_files]),
+            unlisted=len(listed) - len(near[: limits.max_files]),
+            folders=tuple(
+                folders(name, [e.card.path for e in entries if e.card.source == name])
+                for name in names
+                if counts[name] and self._kind(name) == "vault"
+            ),
+        )
+
+    def _trusted(self, card: Card) -> bool:
+        trusted = card.provenance is None or card.provenance.trusted
+        return trusted or self._config.writing.allow_pin_untrusted
+
+    def _kind(self, name: str) -> str:
+        return next(source.kind for source in self._index.sources if source.name == name)
+
+    def _index_entry(self, name: str) -> Entry | None:
+        """The index file: in the inbox, then in the wiki, then as a reference."""
+        path = name.removesuffix(".md").removeprefix("./")
+        for kind in ("memory", "wiki"):
+            for source in (one for one in self._index.sources if one.kind == kind):
+                entry = self._index.entry(source.id, path)
+                if entry is not None:
+                    return entry
+        try:
+            source, path = self._index.names.resolve(name)
+        except MemoryMcpError:
+            return None
+        return self._index.entry(source.id, path)
+
+
+def _place(entry: Entry) -> tuple[int, str]:
+    source: Source = entry.source
+    return _ORDER.get(source.kind, len(_ORDER)), entry.card.reference
