@@ -15,8 +15,6 @@ from memory_mcp.core.config import Config
 from memory_mcp.core.errors import ConfigError, ConflictError, NotFoundError
 from memory_mcp.curate.journal import Journal
 from memory_mcp.search.hit import SearchRequest
-from memory_mcp.server.overview import overview
-from memory_mcp.server.session import Connection
 from tests.fakes import HashEmbedder
 
 pytestmark = pytest.mark.anyio
@@ -82,8 +80,8 @@ async def test_each_agent_finds_reads_and_lists_its_own_notes_and_what_all_share
         assert "Did you mean" not in str(caught.value)
         with pytest.raises(NotFoundError):
             await jay.writer.link("boat", "secret")
-        assert "secret" not in overview(Connection.of(jay))
-        assert "- memory: 1 note\n" in overview(Connection.of(jay))
+        assert "secret" not in await jay.recall.fresh_section()
+        assert "1 note in `memory`" in await jay.recall.fresh_section()
         assert jay.index.state().sources["memory"].files == 1
 
 

@@ -24,6 +24,7 @@ from memory_mcp.cli.history import history, restore
 from memory_mcp.cli.home import init
 from memory_mcp.cli.index import reindex, status
 from memory_mcp.cli.notes import delete, link, show, write
+from memory_mcp.cli.recall import recall
 from memory_mcp.cli.saving import jobs, save
 from memory_mcp.cli.search import list_notes, search
 from memory_mcp.cli.serve import serve
@@ -54,6 +55,7 @@ def cli(
 
 for command in (
     search,
+    recall,
     show,
     list_notes,
     write,

@@ -6,15 +6,13 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from memory_mcp.core.config import Config
-
 _NEW = os.O_CREAT | os.O_WRONLY | os.O_TRUNC
 _LARGEST = 4 * 1024 * 1024  # bytes that are read
 
 
-def keep(config: Config, text: str) -> None:
+def keep(home: str, agent: str, text: str) -> None:
     """Keep the section of an agent. Blocking; where the disk refuses, the next start has none."""
-    path = _path(config)
+    path = _path(home, agent)
     draft = path.with_name(f"{path.name}.{os.getpid()}.tmp")
     with suppress(OSError):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -23,12 +21,12 @@ def keep(config: Config, text: str) -> None:
         draft.replace(path)
 
 
-def kept(config: Config) -> str:
+def kept(home: str, agent: str) -> str:
     """The section of an agent as it was made last, "" where there is none. Blocking, briefly."""
-    with suppress(OSError), _path(config).open("rb") as file:
+    with suppress(OSError), _path(home, agent).open("rb") as file:
         return file.read(_LARGEST).decode("utf-8", "replace")
     return ""
 
 
-def _path(config: Config) -> Path:
-    return Path(config.home) / ".index" / f"section-{config.agent}.md"
+def _path(home: str, agent: str) -> Path:
+    return Path(home) / ".index" / f"section-{agent}.md"

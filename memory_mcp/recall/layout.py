@@ -23,8 +23,8 @@ _NAMED = 3
 
 FOLLOWING = (
     "Every reference below is read with memory_get. A `[[name]]` in a note stands for the note"
-    " with that path, name, title or alias: memory_get reads it by that word too. A path such as"
-    " `projects/alpha.md` starts at the folder of the note that names it, or of its source."
+    " with that path, name, title or alias; memory_get lists where the links of a note lead. A"
+    " path such as `projects/alpha.md` starts at the folder of the note that names it."
 )
 
 

@@ -12,6 +12,7 @@ import anyio.to_thread
 
 from memory_mcp.core.config import Config
 from memory_mcp.core.note import Card
+from memory_mcp.index.unread import unread
 from memory_mcp.index.view import IndexView
 from memory_mcp.recall.asking import Asking, asking
 from memory_mcp.recall.block import block
@@ -31,7 +32,9 @@ log = logging.getLogger(__name__)
 
 CANDIDATES = 25
 """Notes that are looked at by the gate, best first."""
-_REST = 0.2
+PATIENCE_SECONDS = 1.5
+"""How long a conversation that begins waits for the notes to be known by name, after a start."""
+_REST = 0.1
 """Seconds after a change before the index section is made again."""
 
 
@@ -44,9 +47,8 @@ class Recall:
         self._config = config
         self._shown = Shown(Path(config.home) / ".state")
         self._section = IndexSection(index, config)
-        self._section.listen(lambda: self._changed.set())
+        self._section.on_change(lambda: self._changed.set())
         self._changed = anyio.Event()
-        self._listeners: list[Callable[[str], None]] = []
         self._turns = anyio.Lock()
 
     async def turn(
@@ -105,6 +107,8 @@ class Recall:
             if source in ("compact", "clear"):
                 await anyio.to_thread.run_sync(self._shown.reset, session)
             seen = await anyio.to_thread.run_sync(self._shown.read, session)
+            with anyio.move_on_after(PATIENCE_SECONDS):
+                await self._known()
             await self._section.fresh()
             made = await opened(
                 self._section, await self._seeds(), seen, self._config.seeds.max_bytes, max_chars
@@ -127,24 +131,29 @@ class Recall:
         await anyio.to_thread.run_sync(self._shown.reset, session)
 
     def listen(self, callback: Callable[[str], None]) -> None:
-        """Have `callback` called with the index section, now and after each change, while `run`
-        runs."""
-        self._listeners.append(callback)
-        if self._section.text:
-            callback(self._section.text)
+        """Have `callback` called with the index section: now where there is one, and each new
+        one. `run` makes it anew after a change."""
+        self._section.listen(callback)
 
     async def run(self) -> None:
         """Keep the index section up to date, until cancelled."""
+        told = ""
         while True:
-            changed = self._changed
-            if self._section.stale:
-                text = await self._section.fresh()
-                for callback in self._listeners:
-                    callback(text)
-                await anyio.to_thread.run_sync(keep, self._config, text)
-            await changed.wait()
+            await self._known()
             self._changed = anyio.Event()
+            text = await self._section.fresh()
+            if text != told:
+                told = text
+                await anyio.to_thread.run_sync(keep, self._config.home, self._config.agent, text)
+            await self._changed.wait()
             await anyio.sleep(_REST)  # a scan reports many notes, one after the other
+
+    async def _known(self) -> None:
+        """Wait until all notes are known by name."""
+        while True:
+            if unread(self._index) <= 0:
+                return
+            await anyio.sleep(_REST)
 
     async def _seen(self, session: str | None, given: Given) -> frozenset[str]:
         """Keys of what is in view. The same message from another folder sees nothing of it."""

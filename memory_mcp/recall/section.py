@@ -26,7 +26,8 @@ class IndexSection:
         self._contents = Contents()
         self._text = ""
         self._stale = True
-        self._listeners: list[Callable[[], None]] = []
+        self._on_change: list[Callable[[], None]] = []
+        self._on_text: list[Callable[[str], None]] = []
         index.subscribe(lambda event: self._changed())
 
     @property
@@ -39,13 +40,19 @@ class IndexSection:
         """Whether a note changed since."""
         return self._stale
 
-    def listen(self, callback: Callable[[], None]) -> None:
+    def listen(self, callback: Callable[[str], None]) -> None:
+        """Have `callback` called with the section: now where there is one, and each new one."""
+        self._on_text.append(callback)
+        if self._text:
+            callback(self._text)
+
+    def on_change(self, callback: Callable[[], None]) -> None:
         """Have `callback` called when a note has changed."""
-        self._listeners.append(callback)
+        self._on_change.append(callback)
 
     def _changed(self) -> None:
         self._stale = True
-        for callback in self._listeners:
+        for callback in self._on_change:
             callback()
 
     async def fresh(self) -> str:
@@ -53,7 +60,11 @@ class IndexSection:
         while self._stale:
             self._stale = False
             self._contents = await self._gathered()
-            self._text = fitted(self._contents, self._config.index_section.max_bytes)
+            text = fitted(self._contents, self._config.index_section.max_bytes)
+            if text != self._text:
+                self._text = text
+                for callback in self._on_text:
+                    callback(text)
         return self._text
 
     async def within(self, max_bytes: int) -> str:

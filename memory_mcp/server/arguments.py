@@ -119,7 +119,8 @@ def _left_out(name: str, value: Any, named: Mapping[str, Any]) -> bool:
 def _typed(name: str, schema: Schema, value: Any) -> Any:
     kinds = _kinds(schema)
     if "array" in kinds:
-        return _list(name, value)
+        items: Schema = kinds["array"].get("items", {})
+        return _list(name, value) if items.get("type") == "string" else _objects(name, value)
     if "object" in kinds:
         return _object(name, value)
     if "boolean" in kinds:
@@ -142,6 +143,20 @@ def _list(name: str, value: Any) -> list[str]:
         raise InputError(f"{name} must be a text or a list of texts, not {_cut(value)}.")
     items = [_text(f"each of {name}", {}, item) for item in value if item not in (None, "")]
     return list(dict.fromkeys(items))
+
+
+def _objects(name: str, value: Any) -> list[Any]:
+    """A list of objects, as such or as JSON; what is in them is the tool's to check."""
+    if isinstance(value, str):
+        try:
+            value = json.loads(value)
+        except (ValueError, RecursionError):
+            value = [value]
+    if isinstance(value, dict):
+        value = [value]
+    if not isinstance(value, list):
+        raise InputError(f"{name} must be a list of objects, not {_cut(value)}.")
+    return [item for item in value if item not in (None, "", {})]
 
 
 def split_list(text: str) -> list[Any]:

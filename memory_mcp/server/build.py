@@ -13,12 +13,16 @@ from mcp.server.models import InitializationOptions
 from mcp.shared.exceptions import MCPError
 
 from memory_mcp import __version__
+from memory_mcp.recall.kept import kept
 from memory_mcp.server.notices import Notices
-from memory_mcp.server.prompts import load
+from memory_mcp.server.prompts import fill, load
 from memory_mcp.server.session import Connection
 
 if TYPE_CHECKING:
     from memory_mcp.app import App
+
+PLACE = "{index}"
+"""Where the index section stands in the instructions."""
 
 
 def build(app: App) -> MCPServer[Connection]:
@@ -27,7 +31,7 @@ def build(app: App) -> MCPServer[Connection]:
     The state of a client is a `Connection`: give one to `connection.serve`, or let the server's
     lifespan make one with the options of the settings.
     """
-    face = Face(app.config.home)
+    face = Face(app.config.home, app.config.agent)
     face.furnish(app)
     return face.server
 
@@ -39,13 +43,14 @@ class Face:
     handshake alone.
     """
 
-    def __init__(self, home: str) -> None:
+    def __init__(self, home: str, agent: str) -> None:
+        self._home = home
         self.notices = Notices()
         self.server = MCPServer[Connection](
             "memory-mcp",
             title="Memory",
             version=__version__,
-            instructions=load("instructions", home),
+            instructions=_instructions(home, kept(home, agent)),
             lifespan=self._lifespan,
             subscriptions=self.notices.bus,
             log_level="WARNING",
@@ -64,6 +69,11 @@ class Face:
         tools.register(self.server)
         resources.register(self.server)
         prompting.register(self.server, app.config.home)
+        app.recall.listen(self._instruct)
+
+    def _instruct(self, section: str) -> None:
+        """Tell clients that come from now on what there is."""
+        self.server._lowlevel_server.instructions = _instructions(self._home, section)
 
     @asynccontextmanager
     async def _lifespan(self, _: MCPServer[Connection]) -> AsyncIterator[Connection]:
@@ -71,6 +81,12 @@ class Face:
             raise RuntimeError("the server was opened before it was furnished")
         async with self.notices.running(self._app.index):
             yield Connection.of(self._app)
+
+
+def _instructions(home: str, section: str) -> str:
+    """How to use the tools, and what there is: where the prompt has a place for it, else last."""
+    text = load("instructions", home)
+    return fill(text if PLACE in text else f"{text.rstrip()}\n\n{PLACE}\n", index=section.strip())
 
 
 async def _not_yet(ctx: Any, params: Any) -> t.EmptyResult:

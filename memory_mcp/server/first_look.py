@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import anyio
 
+from memory_mcp.index.unread import unread
 from memory_mcp.server.session import Patience, connection_of
 
 if TYPE_CHECKING:
@@ -46,11 +47,3 @@ async def wait_for_words(patience: Patience, index: IndexView, tell: Tell | None
                 await tell(most - left, most)
                 told = most - left + 1
             await anyio.sleep(_LOOK_SECONDS)
-
-
-def unread(index: IndexView) -> int:
-    """How many files wait to be found by words; those that lack only vectors do not count."""
-    state = index.state()
-    if not state.pending:
-        return 0
-    return state.pending - sum(not entry.embedded for entry in index.entries())

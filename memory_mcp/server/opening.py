@@ -19,7 +19,7 @@ class Opening:
     """The server for one client, at once, and its memory, a moment later."""
 
     def __init__(self, config: Config) -> None:
-        self.face = Face(config.home)
+        self.face = Face(config.home, config.agent)
         self.state = Connection(None, Options.of(config))
         self._config = config
         self._begin = anyio.Event()

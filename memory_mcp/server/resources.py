@@ -17,7 +17,6 @@ from memory_mcp.core.errors import MemoryMcpError
 from memory_mcp.core.note import Card
 from memory_mcp.server.addresses import INDEX, TEMPLATE, address, reference_in
 from memory_mcp.server.framing import one_line, told
-from memory_mcp.server.overview import listed_cards, overview
 from memory_mcp.server.read_tools import read_note, remember
 from memory_mcp.server.session import Connection, connection_of
 
@@ -43,7 +42,7 @@ def register(server: MCPServer[Connection]) -> None:
 
 
 async def _list(ctx: Request, params: t.PaginatedRequestParams) -> t.ListResourcesResult:
-    cards = listed_cards(connection_of(ctx))
+    cards = _listed_cards(connection_of(ctx))
     after = _after(params.cursor)
     start = 0 if after is None else bisect.bisect_right(cards, after, key=_reference)
     page = cards[start : start + PAGE]
@@ -74,7 +73,7 @@ async def _templates(
 async def _read(ctx: Request, params: t.ReadResourceRequestParams) -> t.ReadResourceResult:
     uri = str(params.uri)
     if uri == INDEX:
-        return _contents(uri, overview(connection_of(ctx)))
+        return _contents(uri, await connection_of(ctx).app.recall.fresh_section())
     reference = reference_in(uri)
     if reference is None:
         raise _not_found(ctx, uri, f"There is no resource {one_line(uri)}; see resources/list.")
@@ -101,6 +100,13 @@ async def _complete(ctx: Request, params: t.CompleteRequestParams) -> t.Complete
             has_more=len(fitting) > _COMPLETIONS,
         )
     )
+
+
+def _listed_cards(connection: Connection) -> list[Card]:
+    """The notes that are listed as resources: those of the inbox and the wiki, by reference."""
+    sources = [source for source in connection.app.sources if source.kind in ("memory", "wiki")]
+    entries = connection.app.index.entries([source.id for source in sources])
+    return sorted((entry.card for entry in entries), key=lambda card: card.reference)
 
 
 def _index() -> t.Resource:

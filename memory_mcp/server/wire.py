@@ -66,6 +66,30 @@ class SearchOut(Framed):
     total: int = Field(description="hits found; more than listed where the answer was cut")
 
 
+class BuiltOut(BaseModel):
+    """How the query of a turn was built."""
+
+    text: str = Field(description="what was looked for")
+    words: list[str] = Field(description="the message's content words")
+    history: list[str] = Field(description="earlier turns that nudged, oldest first")
+    history_weight: float = Field(description="their share, 0..1")
+    word_share: float | None = Field(
+        description="least share of the words; null: as the ranking decides"
+    )
+    silent: str | None = Field(description="why nothing was looked for; null where it was")
+
+
+class RecallOut(Framed):
+    """What would come into a turn unasked."""
+
+    block: str = Field(description="the text, empty where memory has nothing to say")
+    hits: list[HitOut] = Field(description="the notes in it that answer, with their passages")
+    triggered: list[str] = Field(description="the notes in it that a trigger brought")
+    query: BuiltOut
+    left_out: int = Field(description="notes that fit as well and are not in the block")
+    degraded: str | None = Field(description="null, or what the search lacked")
+
+
 class HeadingOut(BaseModel):
     """A heading of a note."""
 

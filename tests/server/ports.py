@@ -105,7 +105,7 @@ class _Faces:
         face = self._faces.get(agent)
         if face is None:
             app = self._home.app(agent)
-            face = self._faces[agent] = Face(app.config.home)
+            face = self._faces[agent] = Face(app.config.home, agent)
             face.furnish(app)
             self._tasks.start_soon(_announce, face, app)
         return face.server

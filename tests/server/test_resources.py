@@ -103,12 +103,12 @@ async def test_the_index_counts_and_lists_and_stays_small(tmp_path: Path) -> Non
     async with world(tmp_path, files, **settings) as place, talking(place) as talk:
         text = await read(talk, INDEX)
         assert len(text.encode()) <= 4000
-        assert "- memory: 301 notes" in text
-        assert "- vault: 1 note\n" in text
+        assert "301 notes in `memory`" in text
+        assert "1 note in `vault`" in text
         assert "Never shown" not in text
         rows = [line for line in text.splitlines() if line.startswith("- `memory/")]
-        assert "memory/zz" in rows[0]
-        assert f"{301 - len(rows)} notes left out" in text
+        assert text.index("# Most important\n</MEMORY>") < text.index(rows[0])
+        assert f"{300 - len(rows)} notes" in text
         assert await read(talk, INDEX) == text
 
 

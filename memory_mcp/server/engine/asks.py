@@ -11,9 +11,9 @@ import anyio
 
 from memory_mcp.core.errors import InputError, MemoryMcpError, StorageError
 from memory_mcp.core.reference import split
+from memory_mcp.index.unread import unread
 from memory_mcp.server.connection import serve
 from memory_mcp.server.engine.faces import Faces
-from memory_mcp.server.first_look import unread
 from memory_mcp.server.session import Connection, Options
 from memory_mcp.server.status import status_json
 

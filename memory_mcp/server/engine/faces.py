@@ -53,7 +53,7 @@ class Faces:
     def face(self, agent: str) -> Face:
         """The face for an agent, furnished or not."""
         if agent not in self._faces:
-            self._faces[agent] = Face(self._config.home)
+            self._faces[agent] = Face(self._config.home, agent)
         return self._faces[agent]
 
     def server(self, agent: str) -> MCPServer[Connection]:

@@ -20,6 +20,7 @@ from memory_mcp.server.first_look import wait_for_words
 from memory_mcp.server.http.guard import GRANT
 from memory_mcp.server.http.rooms import Memories
 from memory_mcp.server.read_tools import list_answer, search_answer
+from memory_mcp.server.recall_tools import Said, recall_answer
 from memory_mcp.server.session import Patience
 
 HEALTH_SECONDS = 0.5
@@ -46,6 +47,14 @@ class _Search(_Asked):
 class _Notes(_Asked):
     limit: Annotated[int, Field(ge=1, le=1000)] = 100
     cursor: str | None = None
+
+
+class _Recall(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    message: Annotated[str, Field(min_length=1)]
+    history: tuple[Said, ...] = ()
+    max_tokens: Annotated[int, Field(ge=1, le=10**6)] | None = None
 
 
 def routes_for(memories: Memories, agent: str) -> list[Route]:
@@ -95,8 +104,15 @@ def routes_for(memories: Memories, agent: str) -> list[Route]:
         )
         return JSONResponse(answer.out.model_dump(mode="json"))
 
+    async def recall(request: Request) -> Response:
+        asked = _told(await request.body())
+        app = await app_of(request)
+        answer = await recall_answer(app.recall, asked.message, asked.history, asked.max_tokens)
+        return JSONResponse(answer.out.model_dump(mode="json"))
+
     return [
         Route("/health", health),
+        Route("/api/recall-preview", recall, methods=["POST"]),
         Route("/api/search", search),
         Route("/api/notes", notes),
     ]
@@ -117,6 +133,16 @@ def _asked(request: Request, kind: type[Asked]) -> Asked:
         return kind.model_validate(given)
     except ValidationError as error:
         raise InputError(_problems(error)) from None
+
+
+def _told(body: bytes) -> _Recall:
+    """The JSON of a request as values. Raises InputError with everything that is wrong."""
+    try:
+        return _Recall.model_validate_json(body)
+    except ValidationError as error:
+        raise InputError(
+            f'{_problems(error)}. Send JSON such as {{"message": "who is karl?"}}.'
+        ) from None
 
 
 def _unknown(name: str, kind: type[_Asked]) -> str:
