@@ -17,15 +17,16 @@ from memory_mcp.index.view import IndexView
 from memory_mcp.recall.asking import Asking, asking
 from memory_mcp.recall.block import block
 from memory_mcp.recall.bodies import Body, body
-from memory_mcp.recall.gate import passed
+from memory_mcp.recall.gate import lacking, passed
 from memory_mcp.recall.kept import keep
 from memory_mcp.recall.opening import OPENING_CHARS, opened, whole
 from memory_mcp.recall.section import IndexSection
 from memory_mcp.recall.shown import Given, Shown, mark
 from memory_mcp.recall.triggers import fired
-from memory_mcp.recall.turn import Built, Recalled, Turn
-from memory_mcp.search.group import Group, Piece
+from memory_mcp.recall.turn import Recalled, Turn
+from memory_mcp.search.group import Group, NoteKey, Piece
 from memory_mcp.search.hit import Hit, SearchRequest
+from memory_mcp.search.query import Query
 from memory_mcp.search.search import Ranking, Searcher
 
 log = logging.getLogger(__name__)
@@ -73,9 +74,12 @@ class Recall:
         async with self._turns:
             seen = await self._seen(session, given)
             bodies = await self._triggered(asked.text, seen)
-            ranking = None if asked.built.silent else await self._look(asked)
-            brought = {one.card.reference for one in bodies}
-            hits, same = self._gated(ranking, seen, brought) if ranking else ([], 0)
+            built, hits, same = asked.built, list[Hit](), 0
+            if built.silent is None:
+                ranking, query = await self._look(asked)
+                brought = {one.card.reference for one in bodies}
+                hits, same = self._gated(asked, ranking, query, seen, brought)
+                built = replace(built, degraded=ranking.degraded)
             most = min(max_tokens or limits.max_tokens, limits.max_tokens)
             made = block(bodies, hits, same, limits.max_results, most)
             keys = [whole(one.card) for one in made.bodies]
@@ -86,7 +90,7 @@ class Recall:
             block=made.text,
             hits=made.hits,
             triggered=tuple(one.card.reference for one in made.bodies),
-            query=asked.built if ranking is None else _degraded(asked, ranking),
+            query=built,
             left_out=made.left_out,
         )
 
@@ -186,30 +190,41 @@ class Recall:
                 break
         return found
 
-    async def _look(self, asked: Asking) -> Ranking:
+    async def _look(self, asked: Asking) -> tuple[Ranking, Query]:
+        """What was found, and the question as it was read; of two readings the first."""
         request = SearchRequest(asked.text, limit=CANDIDATES)
         found = [await self._searcher.look(request)] if asked.alone else []
         if asked.context is not None:
             found.append(await self._searcher.look(request, asked.context))
-        return self._searcher.ranked(*found, most_vector=asked.most_vector)
+        ranking = self._searcher.ranked(*found, most_vector=asked.most_vector)
+        return ranking, found[0].query
 
     def _gated(
-        self, ranking: Ranking, seen: frozenset[str], brought: set[str]
+        self,
+        asked: Asking,
+        ranking: Ranking,
+        query: Query,
+        seen: frozenset[str],
+        brought: set[str],
     ) -> tuple[list[Hit], int]:
         """The notes that are worth showing, and how many more say the same."""
-        cards: dict[Group, Card] = {}
         groups = []
+        cards: dict[NoteKey, Card] = {}
         for group in ranking.groups[:CANDIDATES]:
             entry = self._index.entry(*group.note)
             if entry is not None and entry.card.reference not in brought:
-                cards[group] = entry.card
+                cards[group.note] = entry.card
                 groups.append(group)
+        names = [place for place, term in enumerate(query.asked) if term.text in asked.names]
 
         def fresh(group: Group, piece: Piece) -> bool:
-            card = cards[group]
+            card = cards[group.note]
             return whole(card) not in seen and _key(card, piece.passage.text) not in seen
 
-        found = passed(groups, self._config.recall.min_score, fresh)
+        def judged(piece: Piece) -> float:
+            return piece.confidence - lacking(names, piece)
+
+        found = passed(groups, self._config.recall.min_score, judged, fresh)
         hits = (self._searcher.hit(group, group.confidence, ranking) for group in found.groups)
         return [hit for hit in hits if hit is not None], found.same
 
@@ -228,10 +243,6 @@ class Recall:
     def _trusted(self, card: Card) -> bool:
         trusted = card.provenance is None or card.provenance.trusted
         return trusted or self._config.writing.allow_pin_untrusted
-
-
-def _degraded(asked: Asking, ranking: Ranking) -> Built:
-    return replace(asked.built, degraded=ranking.degraded)
 
 
 def _key(card: Card, text: str) -> str:
