@@ -12,55 +12,28 @@ from memory_mcp.core.stopwords import stop_words
 from memory_mcp.core.words import folded_words
 from memory_mcp.recall.heard import heard
 from memory_mcp.recall.turn import Built, Turn
+from memory_mcp.recall.vocabulary import (
+    ASKING,
+    FAINT,
+    FILLERS,
+    LEADING,
+    PLAIN,
+    PROGRAMS,
+    REFERRING,
+    SMALL_TALK,
+)
 from memory_mcp.search.query import Context, focus
 
 SHORT = 2
 """Content words up to which a message is short."""
 
+ANSWER_CHARS = 120
+"""Of an answer that are looked for together with a message that goes on from it."""
+
 LANGUAGES = ("de", "en")
 """Whose filler words are always known, beside those of the notes."""
 
-FILLERS = """
-ok okay k yes yeah yep yup no nope sure thanks thank thx ty please pls go on ahead continue
-proceed carry keep going next again great good nice fine cool perfect awesome excellent done
-right correct exactly agreed well hello hi hey stop wait lgtm hm hmm oh ah right yay wow
-understood alright kay lets let do it never mind leave stop undo revert redo retry shorter longer
-morning evening night bye cheers haha lol funny joke sorry mistake tired
-danke bitte ja jo nein klar gut super prima passt genau weiter mach machen los fertig
-nochmal stimmt richtig hallo alles einverstanden vergiss lass rückgängig kürzer länger
-guten morgen abend nacht tschüss witzig lustig witz entschuldigung müde vielen dank
-sehr schön toll dankeschön gefällt nächste nächster nächstes nimm versuch nö
-"""
-"""Words with which people keep a conversation going."""
 
-FAINT = """
-tell know show say said mean think want need make get got give see look try use used using
-thing things something anything everything really actually maybe also still please quick
-remember like pass passes option variant version first second third one day long today
-weißt weiß wissen solltest sollte sag sagen zeig zeigen meinst meine denkst brauche will
-möchte kannst könntest mal eben halt doch gerne etwas sache sachen wirklich eigentlich
-vielleicht erinnerst variante option erste zweite dritte tag langer lang heute geht grün war
-"""
-"""Words that say nothing about a subject, beside the stop words."""
-
-ASKING = """
-who whom whose what when where why how which is are was were do does did can could should
-wer wem wen wessen was wann wo warum wieso weshalb wie welche welcher welches ist sind war
-"""
-_FILLERS, _FAINT, _ASKING = (
-    frozenset(map(fold, words.split())) for words in (FILLERS, FAINT, ASKING)
-)
-PROGRAMS = """
-git docker kubectl cd ls npm npx yarn pnpm pip pip3 uv cargo pytest python3 grep rg ps curl ssh scp
-sudo apt mkdir rm cp mv chmod df du htop systemctl journalctl tmux docker-compose ansible-playbook
-"""
-"""With which a line for the shell begins."""
-PLAIN = """
-make go python node find cat tail head kill brew echo export source tar top vim nano terraform
-"""
-"""The same, where they are words of a sentence as well: an option or a path must follow."""
-
-_PROGRAMS, _PLAIN = frozenset(PROGRAMS.split()), frozenset(PLAIN.split())
 _SHELL_SIGNS = re.compile(r"(?:^|\s)(?:--?\w[\w-]*|&&|\|\|?|>>?|[~.]{0,2}/\S*|\.\.)(?=\s|$)")
 _SHELL_WORDS = 2
 _WORD_WITHIN = re.compile(r"[^\s.!?:][\s(\"'„“]+([^\W\d_]\w*)")
@@ -76,10 +49,10 @@ class Asking:
     context: Context | None = None
     alone: bool = True
     """Whether the message is also looked for without its history."""
+    joined: str | None = None
+    """The message behind the question it follows, where it goes on from that one."""
     names: frozenset[str] = frozenset()
     """Words written as names, in folded spelling."""
-    faint: bool = False
-    """A few words that ask nothing: they may be about anything."""
 
     @property
     def most_vector(self) -> float:
@@ -102,7 +75,8 @@ def asking(
     if silent is not None:
         return Asking(text, Built(text=part, words=tuple(words), silent=silent))
     turns = _turns(history, settings)
-    weight = _weight(len(words), settings) if turns else 0.0
+    follows = len(words) <= SHORT or _refers(part)
+    weight = _weight(len(words), follows, settings) if turns else 0.0
     if not words and not weight:
         reason = "the message has no content words, and nothing was said before"
         return Asking(text, Built(text=part, silent=reason))
@@ -114,12 +88,11 @@ def asking(
         word_share=settings.short_query_bm25_weight if 0 < len(words) <= SHORT else None,
     )
     names = _names(part, words)
-    faint = 0 < len(words) <= SHORT and not _asks(part)
     if not weight:
-        return Asking(text, built, names=names, faint=faint)
-    said = [turn.text for turn in turns if turn.role == "user"] or [turn.text for turn in turns]
-    context = Context(built.history, "\n".join(said), weight, instead=not words)
-    return Asking(text, built, context, bool(words), names, faint)
+        return Asking(text, built, names=names)
+    context = Context(built.history, "\n".join(built.history), weight, instead=not words)
+    joined = _joined(turns, part if words else "") if follows else None
+    return Asking(text, built, context, bool(words), joined, names)
 
 
 def content_words(text: str, languages: Collection[str] = ()) -> list[str]:
@@ -132,7 +105,7 @@ def content_words(text: str, languages: Collection[str] = ()) -> list[str]:
     share = {code: sum(word in stops for word in words) for code, stops in known.items()}
     most = max(share.values())
     stops = frozenset[str]().union(*(known[code] for code in known if share[code] == most))
-    empty = stops | _FILLERS | _FAINT
+    empty = stops | FILLERS | FAINT
     return [
         word for word in words if word not in empty and not (len(word) == 1 and word.isalpha())
     ]
@@ -149,13 +122,15 @@ def _silence(text: str, part: str, words: Sequence[str]) -> str | None:
     if words:
         return None
     spoken = folded_words(part)
-    if all(word in _FILLERS for word in spoken):
+    if all(word in FILLERS for word in spoken) or SMALL_TALK.search(part):
         return "the message asks nothing"
     return None if _asks(part) else "the message asks nothing"
 
 
 def _asks(part: str) -> bool:
-    return "?" in part or "？" in part or not _ASKING.isdisjoint(folded_words(part)[:3])
+    spoken = folded_words(part)
+    first = spoken[1:2] if spoken[:1] and spoken[0] in LEADING else spoken[:1]
+    return "?" in part or "？" in part or not ASKING.isdisjoint(first)
 
 
 def _names(part: str, words: Collection[str]) -> frozenset[str]:
@@ -172,16 +147,36 @@ def _names(part: str, words: Collection[str]) -> frozenset[str]:
 def _is_shell(text: str) -> bool:
     """Whether a message is a line for a shell: a program with options, or nearly alone."""
     words = text.split()
-    if "\n" in text or "?" in text or words[0] not in _PROGRAMS | _PLAIN:
+    if "\n" in text or "?" in text or words[0] not in PROGRAMS | PLAIN:
         return False
-    alone = words[0] in _PROGRAMS and len(words) <= _SHELL_WORDS
+    alone = words[0] in PROGRAMS and len(words) <= _SHELL_WORDS
     return alone or _SHELL_SIGNS.search(text) is not None
 
 
-def _weight(count: int, settings: RecallSettings) -> float:
+def _joined(turns: Sequence[Turn], message: str) -> str | None:
+    """The last question of the user, how its answer begins, and the message, as one text."""
+    asked = next((place for place, turn in enumerate(turns) if turn.role == "user"), None)
+    if asked is None:
+        return None
+    texts = [
+        turn.text[:ANSWER_CHARS] if turn.role == "assistant" else turn.text
+        for turn in turns[asked:]
+    ]
+    return "\n".join([*texts, message]).strip()
+
+
+def _weight(count: int, follows: bool, settings: RecallSettings) -> float:
+    """The share of history: that of a short message also where a longer one refers to it."""
     if count == 0:
         return settings.history_weight_empty
-    return settings.history_weight_short if count <= SHORT else settings.history_weight
+    return settings.history_weight_short if follows else settings.history_weight
+
+
+def _refers(part: str) -> bool:
+    """Whether a message goes on from what was said: by a word that stands for it, or that leads
+    on."""
+    spoken = folded_words(part)
+    return bool(spoken) and (spoken[0] in LEADING or not REFERRING.isdisjoint(spoken))
 
 
 def _turns(history: Sequence[Turn], settings: RecallSettings) -> list[Turn]:
