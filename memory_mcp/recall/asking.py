@@ -36,7 +36,7 @@ LANGUAGES = ("de", "en")
 
 _SHELL_SIGNS = re.compile(r"(?:^|\s)(?:--?\w[\w-]*|&&|\|\|?|>>?|[~.]{0,2}/\S*|\.\.)(?=\s|$)")
 _SHELL_WORDS = 2
-_WORD_WITHIN = re.compile(r"[^\s.!?:][\s(\"'„“]+([^\W\d_]\w*)")
+_WORD_WITHIN = re.compile(r"(?<=[^\s.!?:])[\s(\"'„“]+([^\W\d_]\w*)")
 _COMMAND = re.compile(r"/[\w:.-]+(?:\s|$)")
 
 

@@ -10,7 +10,8 @@ from memory_mcp.search.group import Group, Piece
 
 MARGIN = 0.1
 """Above the floor, which the best passage must reach: what foreign notes reach by chance. The best
-passage of LoCoMo for questions about another conversation has a confidence of .35 in the mean."""
+passage of LoCoMo for questions about another conversation has a confidence of .35 in the mean.
+Words alone reach less by chance: the floor does for them."""
 NAME = 0.25
 """Taken from the confidence of a passage that has none of the names in the message."""
 SHARE = 0.6
@@ -40,8 +41,10 @@ def passed(
 
     `judged` is a passage's confidence, less what speaks against it.
     """
-    best = max((judged(piece) for group in groups for piece in group.pieces), default=0.0)
-    if best < min(1.0, floor + MARGIN):
+    pieces = [piece for group in groups for piece in group.pieces]
+    best = max(map(judged, pieces), default=0.0)
+    by_meaning = any(piece.cosine is not None for piece in pieces)
+    if best < min(1.0, floor + MARGIN if by_meaning else floor):
         return Passed(())
     least = max(floor, SHARE * best)
     kept: list[Group] = []

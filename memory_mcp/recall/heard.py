@@ -38,15 +38,13 @@ def heard(text: str) -> str:
             if tag["end"] or tag["rest"].rstrip().endswith("/"):
                 continue
             name, depth, start = here, 1, tag.start()
-            kept.append(text[at:start])
-            at = start
             continue
         depth += -1 if tag["end"] else 1
         if not depth:
+            kept.append(text[at:start])
             at = tag.end()
-    if depth and _begins_line(text, start):
-        at = len(text)
-    kept.append(text[at:])
+    cut = depth and _begins_line(text, start)
+    kept.append(text[at:start] if cut else text[at:])
     joined = "\n".join(kept).replace(NOTICE, "")
     return _BLANKS.sub("\n\n", joined).strip()
 

@@ -63,8 +63,9 @@ and but or no so then also und aber oder nein also dann auch
 """Words with which a message goes on from another one."""
 PROGRAMS = _folded(
     """
-git docker kubectl cd ls wc sed awk touch npm npx yarn pnpm pip pip3 uv cargo pytest python3 grep rg ps curl ssh scp
-sudo apt mkdir rm cp mv chmod df du htop systemctl journalctl tmux docker-compose ansible-playbook
+git docker kubectl cd ls wc sed awk touch npm npx yarn pnpm pip pip3 uv cargo pytest python3
+grep rg ps curl ssh scp sudo apt mkdir rm cp mv chmod df du htop systemctl journalctl tmux
+docker-compose ansible-playbook
 """
 )
 """With which a line for the shell begins."""

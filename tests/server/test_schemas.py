@@ -34,6 +34,11 @@ ARGUMENTS: dict[str, dict[str, str]] = {
         "limit": "integer 1..1000 =100",
         "cursor": "string|null =None",
     },
+    "memory_recall": {
+        "message": "string!",
+        "history": "array|null =None",
+        "max_tokens": "integer 1..1000000|null =None",
+    },
     "memory_write": {
         "slug": "string!",
         "content": "string!",
@@ -70,6 +75,7 @@ RESULTS: dict[str, list[str]] = {
         *("truncated", "next_offset", "total", "warnings"),
     ],
     "memory_list": ["notice", "notes", "total", "next_cursor"],
+    "memory_recall": ["notice", "block", "hits", "triggered", "query", "left_out", "degraded"],
     "memory_write": [
         *("reference", "revision", "created", "replaced_revision", "similar", "warnings"),
     ],
@@ -85,6 +91,7 @@ HINTS: dict[str, tuple[bool, bool, bool]] = {
     "memory_search": (True, False, True),
     "memory_get": (True, False, True),
     "memory_list": (True, False, True),
+    "memory_recall": (True, False, True),
     "memory_write": (False, True, True),
     "memory_edit": (False, True, False),
     "memory_delete": (False, True, True),

@@ -1,0 +1,93 @@
+"""How a message and what was said before become a query."""
+
+from __future__ import annotations
+
+import pytest
+
+from memory_mcp.core.config import RecallSettings
+from memory_mcp.recall.asking import asking, content_words
+from memory_mcp.recall.turn import Turn
+
+SETTINGS = RecallSettings()
+KARL = (Turn("user", "who is karl?"), Turn("assistant", "Karl is a carpenter in Lienz."))
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        *("ok", "thanks, go on", "never mind", "how are you?", "Ja, genau. Danke!", "und nun"),
+        *("/compact", "/review the last commit", "!git status", "git status", "cd src && make"),
+        *("", "<system-reminder>x</system-reminder>"),
+    ],
+)
+def test_a_message_that_asks_nothing_is_met_with_silence(message: str) -> None:
+    asked = asking(message, KARL, SETTINGS)
+    assert asked.built.silent
+    assert asked.built.history_weight == 0
+
+
+@pytest.mark.parametrize(
+    "message", ["which tyres?", "green tea", "/etc/hosts on grenze?", "find karl"]
+)
+def test_a_message_with_a_subject_is_looked_for(message: str) -> None:
+    assert asking(message, (), SETTINGS).built.silent is None
+
+
+@pytest.mark.parametrize(
+    ("message", "weight"),
+    [
+        ("how did we set up the mail server of acme?", SETTINGS.history_weight),
+        ("und seine frau?", SETTINGS.history_weight_short),
+        ("what did the garage charge him for the brakes?", SETTINGS.history_weight_short),
+        ("das solltest du aber wissen oder?", SETTINGS.history_weight_empty),
+    ],
+)
+def test_the_less_a_message_says_the_more_history_decides(message: str, weight: float) -> None:
+    asked = asking(message, KARL, SETTINGS)
+    assert asked.built.history_weight == weight
+    assert asked.built.history == ("who is karl?", "Karl is a carpenter in Lienz.")
+    assert asked.context is not None
+
+
+def test_without_history_or_its_turns_the_message_stands_alone() -> None:
+    for history, settings in (((), SETTINGS), (KARL, RecallSettings(query_turns=1))):
+        asked = asking("und seine frau?", history, settings)
+        assert (asked.context, asked.joined, asked.built.history_weight) == (None, None, 0.0)
+    assert asking("das solltest du aber wissen oder?", (), SETTINGS).built.silent
+
+
+def test_short_questions_lean_on_words() -> None:
+    short = asking("wer ist karl?", (), SETTINGS)
+    assert short.built.word_share == SETTINGS.short_query_bm25_weight
+    assert short.most_vector == 1 - SETTINGS.short_query_bm25_weight
+    longer = asking("which garage stores winter tyres?", (), SETTINGS)
+    assert (longer.built.word_share, longer.most_vector) == (None, 1.0)
+
+
+def test_turns_count_without_what_was_injected_and_up_to_their_limit() -> None:
+    injected = "<memory-context>\nPixel\n</memory-context>"
+    history = [Turn("user", f"{injected}who is karl?"), Turn("assistant", "carpenter " * 200)]
+    asked = asking(
+        "and his wife?", [*history, Turn("user", "ok"), Turn("assistant", injected)], SETTINGS
+    )
+    assert asked.built.history[0] == "who is karl?"
+    assert len(asked.built.history[1]) <= SETTINGS.history_turn_chars
+
+
+def test_the_question_at_the_end_of_a_paste_is_what_asks() -> None:
+    asked = asking(
+        "pasted log line " * 5000 + "At what temperature does green tea brew?", (), SETTINGS
+    )
+    assert "temperature" in asked.built.words
+    assert len(asked.built.words) < 100
+
+
+def test_names_are_words_with_a_capital_in_mid_sentence_but_for_german() -> None:
+    assert asking("When did Maria visit the shelter?", (), SETTINGS).names == {"maria"}
+    assert asking("Wann kommt der Schornsteinfeger zu uns?", (), SETTINGS).names == frozenset()
+
+
+def test_filler_words_of_both_languages_are_no_content() -> None:
+    assert content_words("kannst du mir so etwas sagen, ok?") == []
+    assert content_words("could you please tell me about it?") == []
+    assert content_words("Was kostet die Wartung?") == ["kostet", "wartung"]
