@@ -31,7 +31,7 @@ HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 TOOLS = {
     *("memory_search", "memory_get", "memory_list", "memory_write", "memory_edit"),
-    *("memory_delete", "memory_link", "memory_save", "memory_jobs"),
+    *("memory_delete", "memory_link", "memory_save", "memory_jobs", "memory_recall"),
 }
 QUESTION = "Which tomatoes were resistant to late blight?"
 SAMPLE, PROOF = "memory/tomatoes", "Primabella"
