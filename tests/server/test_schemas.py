@@ -37,7 +37,7 @@ ARGUMENTS: dict[str, dict[str, str]] = {
     "memory_recall": {
         "message": "string!",
         "history": "array|null =None",
-        "max_tokens": "integer 1..1000000|null =None",
+        "max_tokens": "integer|null 1..1000000 =None",
     },
     "memory_write": {
         "slug": "string!",
