@@ -37,6 +37,7 @@ LANGUAGES = ("de", "en")
 _SHELL_SIGNS = re.compile(r"(?:^|\s)(?:--?\w[\w-]*|&&|\|\|?|>>?|[~.]{0,2}/\S*|\.\.)(?=\s|$)")
 _SHELL_WORDS = 2
 _WORD_WITHIN = re.compile(r"(?<=[^\s.!?:])[\s(\"'„“]+([^\W\d_]\w*)")
+_ABOUT = re.compile(r"(what|how) about|was ist mit|wie (ist|sieht) es", re.IGNORECASE)
 _COMMAND = re.compile(r"/[\w:.-]+(?:\s|$)")
 
 
@@ -91,7 +92,7 @@ def asking(
     if not weight:
         return Asking(text, built, names=names)
     context = Context(built.history, "\n".join(built.history), weight, instead=not words)
-    joined = _joined(turns, part if words else "") if follows else None
+    joined = _joined(turns, part if words else "") if _goes_on(part, words) else None
     return Asking(text, built, context, bool(words), joined, names)
 
 
@@ -170,6 +171,14 @@ def _weight(count: int, follows: bool, settings: RecallSettings) -> float:
     if count == 0:
         return settings.history_weight_empty
     return settings.history_weight_short if follows else settings.history_weight
+
+
+def _goes_on(part: str, words: Sequence[str]) -> bool:
+    """Whether a message needs the question before it. One that asks for a subject of its own (`who
+    is otto?`) does not, however short it is."""
+    if not words or _refers(part) or _ABOUT.match(part):
+        return True
+    return len(words) <= SHORT and ASKING.isdisjoint(folded_words(part)[:1])
 
 
 def _refers(part: str) -> bool:
