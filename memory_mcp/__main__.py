@@ -38,11 +38,37 @@ def _without_serve(words: list[str]) -> list[str]:
     return words
 
 
+def hook_call(arguments: Sequence[str]) -> tuple[str, dict[str, object]] | None:
+    """The event of a hook and its flags; None where something else is asked for.
+
+    Whatever is wrong with the words becomes part of the event: a hook must not fail."""
+    flags: dict[str, object] = {}
+    named: list[str] = []
+    rest = list(arguments)
+    while rest:
+        word, equals, value = rest.pop(0).partition("=")
+        if word in ("-h", "--help", "--version"):
+            return None
+        if word in _SWITCHES and not equals:
+            flags[_SWITCHES[word]] = True
+        elif word in _VALUES and (equals or rest):
+            flags[_VALUES[word]] = value if equals else rest.pop(0)
+        else:
+            named.append(word + equals + value)
+    command = next((word for word in named if not word.startswith("-")), "")
+    if command != "hook":
+        return None
+    named.remove("hook")
+    return " ".join(named), flags
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run what the arguments ask for; the exit code."""
     words = sys.argv[1:] if arguments is None else list(arguments)
     if words[:2] == ["engine", "run"] and words[-1] == "--detached":
         return _run_engine(words[2:-1])
+    if "hook" in words and (call := hook_call(words)) is not None:
+        return _run_hook(*call)
     flags = stdio_flags(words)
     if flags is None:
         from memory_mcp.cli.main import leave
@@ -61,6 +87,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from memory_mcp.front.run import run as run_front
 
     return run_front(flags)
+
+
+def _run_hook(event: str, flags: dict[str, object]) -> int:
+    """A client waits for each of them: it ends without the farewells of the interpreter."""
+    import os
+
+    from memory_mcp.front.hook import run as run_hook
+
+    os._exit(run_hook(event, flags, os.environ))
 
 
 def _run_engine(words: list[str]) -> int:

@@ -43,8 +43,8 @@ def surroundings(environ: Mapping[str, str]) -> dict[str, str]:
     return {**environ, "PYTHONPATH": os.pathsep.join(map(os.path.abspath, paths))}
 
 
-def spawn(home: str, environ: Mapping[str, str], seconds: float) -> dict[str, Any]:
-    """Start an engine and return its report: `ready`, else `error` and `messages`.
+def begin(home: str, environ: Mapping[str, str], report: int) -> subprocess.Popen[bytes]:
+    """Start an engine that outlives us; `report`: where its report goes, as `Popen` takes it.
 
     Raises OSError where no process can be started.
     """
@@ -54,11 +54,10 @@ def spawn(home: str, environ: Mapping[str, str], seconds: float) -> dict[str, An
         0o600,
     )
     try:
-        size = os.fstat(log).st_size
-        process = subprocess.Popen(
+        return subprocess.Popen(
             program("engine", "run", "--home", home, "--detached"),
             stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
+            stdout=report,
             stderr=log,
             cwd=home,
             env=surroundings(environ),
@@ -67,6 +66,15 @@ def spawn(home: str, environ: Mapping[str, str], seconds: float) -> dict[str, An
         )
     finally:
         os.close(log)
+
+
+def spawn(home: str, environ: Mapping[str, str], seconds: float) -> dict[str, Any]:
+    """Start an engine and return its report: `ready`, else `error` and `messages`.
+
+    Raises OSError where no process can be started.
+    """
+    size = _log_size(home)
+    process = begin(home, environ, subprocess.PIPE)
     watch = _Watch(process)
     if not watch.reported.wait(seconds):
         return _failed(f"no report from process {process.pid} within {seconds:.0f} s")
@@ -109,6 +117,13 @@ class _Watch:
             self.code = self._process.wait()
         self.reported.set()
         self._process.wait()  # a dead child must not stay in the list of processes
+
+
+def _log_size(home: str) -> int:
+    try:
+        return os.stat(state_file(home, LOG)).st_size
+    except OSError:
+        return 0
 
 
 def _last_line(home: str, start: int) -> str:

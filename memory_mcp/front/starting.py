@@ -229,6 +229,21 @@ def _start_or_wait(
     _tick.wait(LOOK_SECONDS)
 
 
+def launch(home: str, environ: Mapping[str, str]) -> bool:
+    """Start an engine where none runs, and do not wait for it; whether one was started. Why it
+    does not come up is in its log. Raises OSError."""
+    make_state(home)
+    with lock(state_file(home, START_LOCK)) as mine:
+        if not mine or _another(home, None) or _locked(home):
+            return False
+        import subprocess
+
+        from memory_mcp.front.spawning import begin
+
+        begin(home, environ, subprocess.DEVNULL)
+    return True
+
+
 def _another(home: str, left: str | None) -> bool:
     """Whether an engine that is not leaving listens by now."""
     found = places.read(home)

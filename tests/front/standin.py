@@ -31,6 +31,10 @@ def main(words: list[str]) -> int:
     """What `memory_mcp` does in these tests."""
     if words[:2] == ["engine", "run"]:
         return Engine(Path(words[words.index("--home") + 1])).run()
+    if "hook" in words:
+        from memory_mcp.front.hook import run as run_hook
+
+        return run_hook(words[words.index("hook") + 1], {}, os.environ)
     if "--in-process" in words:
         return Alone().run(words)
     from memory_mcp.front.run import run
@@ -105,9 +109,19 @@ class Engine:
         if question["name"] == "fail":
             send_line(connection, {**ok, "failure": "it cannot be done"})
             return
+        if question["name"] == "hook":
+            self.say(connection, question)
+            return
         for done in range(3):
             send_line(connection, {"memory_mcp": 1, "progress": [done, 3]})
         send_line(connection, {**ok, "result": question})
+
+    def say(self, connection: socket.socket, question: dict[str, Any]) -> None:
+        """What the file `context` holds."""
+        (self.home / "asked").write_text(json.dumps(question), encoding="utf-8")
+        context = self.home / "context"
+        text = context.read_text(encoding="utf-8") if context.exists() else ""
+        send_line(connection, {"memory_mcp": 1, "ok": True, "result": {"context": text}})
 
     def leave(self) -> None:
         self.leaving = True
