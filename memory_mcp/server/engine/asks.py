@@ -14,6 +14,7 @@ from memory_mcp.core.reference import split
 from memory_mcp.index.unread import unread
 from memory_mcp.server.connection import serve
 from memory_mcp.server.engine.faces import Faces
+from memory_mcp.server.engine.hooks import Hooks
 from memory_mcp.server.session import Connection, Options
 from memory_mcp.server.status import status_json
 
@@ -59,7 +60,9 @@ class Asks:
             "tool": self._tool,
             "reindex": self._reindex,
             "look": self._look,
+            "hook": self._hook,
         }
+        self._hooks = Hooks(self._app)
 
     async def answer(
         self, question: Mapping[str, Any], options: Options, progress: Progress
@@ -135,6 +138,11 @@ class Asks:
                 raise InputError(f"{reference!r} does not say which source it is in.")
             await app.index.refresh(sources[name], path)
         return {"looked": len(references)}
+
+    async def _hook(
+        self, question: Mapping[str, Any], options: Options, progress: Progress
+    ) -> Any:
+        return await self._hooks.answer(question, options)
 
     async def _app(self, options: Options) -> App:
         return (await self._faces.opened()).app(options.agent)
