@@ -22,6 +22,7 @@ from memory_mcp.cli.evaluate import evaluate
 from memory_mcp.cli.example import demo
 from memory_mcp.cli.history import history, restore
 from memory_mcp.cli.home import init
+from memory_mcp.cli.hook import hook
 from memory_mcp.cli.index import reindex, status
 from memory_mcp.cli.notes import delete, link, show, write
 from memory_mcp.cli.recall import recall
@@ -73,6 +74,7 @@ for command in (
     init,
     demo,
     serve,
+    hook,
     engine,
 ):
     cli.add_command(command)

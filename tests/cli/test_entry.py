@@ -6,10 +6,11 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 
-from memory_mcp.__main__ import stdio_flags
+from memory_mcp.__main__ import hook_call, stdio_flags
 from memory_mcp.cli.clients import start_command
 
 
@@ -46,6 +47,50 @@ def test_no_command_means_a_client_on_stdio(words: list[str], flags: Mapping[str
 )
 def test_everything_else_is_for_the_command_line(words: list[str]) -> None:
     assert stdio_flags(words) is None
+
+
+@pytest.mark.parametrize(
+    ("words", "event", "flags"),
+    [
+        (["hook", "stop"], "stop", {}),
+        (["hook", "stop", "--agent", "work"], "stop", {"agent": "work"}),
+        (
+            ["--home=/srv", "--read-only", "hook", "stop"],
+            "stop",
+            {"home": "/srv", "read_only": True},
+        ),
+        (["hook"], "", {}),
+        (["hook", "stop", "now"], "stop now", {}),
+        (["--wrong", "hook", "stop"], "--wrong stop", {}),
+        (["hook", "stop", "--agent"], "stop --agent", {}),
+    ],
+)
+def test_a_hook_goes_its_own_way_whatever_is_wrong_with_its_words(
+    words: list[str], event: str, flags: Mapping[str, object]
+) -> None:
+    assert hook_call(words) == (event, flags)
+
+
+@pytest.mark.parametrize(
+    "words", [["hook", "--help"], ["search", "hook"], ["--home", "hook"], ["show", "hook", "stop"]]
+)
+def test_other_commands_are_no_hooks(words: list[str]) -> None:
+    assert hook_call(words) is None
+
+
+@pytest.mark.parametrize("words", [["hook"], ["hook", "unknown"], ["--wrong", "hook", "stop"]])
+def test_a_wrong_hook_blocks_nobody(words: list[str], tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "memory_mcp", *words],
+        input=b"{}",
+        capture_output=True,
+        env={**os.environ, "MEMORY_MCP_HOME": str(tmp_path / "home")},
+        timeout=9,
+        check=True,
+    )
+    assert done.stdout == b""
+    assert b"session-start" in done.stderr and done.stderr.count(b"\n") == 1
+    assert not (tmp_path / "home").exists()
 
 
 def test_picking_the_face_imports_nothing_else() -> None:
