@@ -3,8 +3,8 @@
     python benchmarks/hook.py [--notes 1000] [--runs 100] [--few 5]
 
 With a warm engine, beside a bare `python -c pass`, which runs just before each of them: ratios
-hold on other machines, milliseconds do not. Then what others do, everything loaded in the hook itself,
-and what happens where no engine runs, or one that stands still.
+hold on other machines, milliseconds do not. Then everything loaded in the hook itself, and what
+happens where no engine runs, or one that stands still.
 """
 
 from __future__ import annotations

@@ -108,7 +108,6 @@ class Hook:
             "event": self._event,
             "payload": payload,
             "seconds": seconds - SPARE_SECONDS,
-            "units": UNITS - units_of(self._printed("")),
         }
         may_wait = self._event == "session-start"
         try:

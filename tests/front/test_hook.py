@@ -52,7 +52,7 @@ def test_what_the_engine_says_is_printed_as_the_client_reads_it(home: Home) -> N
     assert hook(home, "session-start", {"source": "startup"}).context == 'Näh "so" 🔥\nnext'
 
 
-def test_the_engine_is_asked_with_what_the_client_said_and_how_much_may_be_said(
+def test_the_engine_is_asked_with_what_the_client_said_and_how_long_it_has(
     home: Home,
 ) -> None:
     start(home)
@@ -62,7 +62,6 @@ def test_the_engine_is_asked_with_what_the_client_said_and_how_much_may_be_said(
     assert question["event"] == PROMPT
     assert question["payload"] == said
     assert 0 < question["seconds"] < 1
-    assert 9300 < question["units"] < UNITS
 
 
 def test_nothing_to_say_prints_nothing(home: Home) -> None:
@@ -222,15 +221,16 @@ def test_a_text_that_is_too_long_is_not_printed(home: Home) -> None:
     assert done.out == "" and "too long" in done.err
 
 
-@pytest.mark.parametrize("letter", ["x", "ß", "検", "🔥", '"', "\n"])
-def test_a_text_of_the_length_that_was_allowed_is_printed(home: Home, letter: str) -> None:
+@pytest.mark.parametrize("letter", ["x", "ß", "検", "🔥", '"'])
+def test_a_text_of_the_length_that_is_allowed_is_printed(home: Home, letter: str) -> None:
     start(home)
-    hook(home, PROMPT, {"prompt": "valve?"})
-    units = asked(home)["units"]
+    around = units_of(hook(home, PROMPT, {"prompt": "valve?"}).out) - len("The valve is V7.")
     each = units_of(json.dumps(letter, ensure_ascii=False)) - 2
-    text = "y" + letter * ((units - 2) // each) + "y"
-    (home.path / "context").write_text(text, encoding="utf-8")
-    assert hook(home, PROMPT, {"prompt": "valve?"}).context == text
+    most = (UNITS - around) // each
+    for count in (most, most + 1):
+        (home.path / "context").write_text(f"{letter * count}", encoding="utf-8")
+        text = hook(home, PROMPT, {"prompt": "valve?"}).context
+        assert text == (letter * count if count == most else "")
 
 
 @given(st.lists(st.binary(max_size=60), max_size=5))

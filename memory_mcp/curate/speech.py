@@ -8,11 +8,12 @@ thinking, side chains of sub-agents, summaries, and what clients put into a user
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Literal
+
+from memory_mcp.recall.heard import heard
 
 Role = Literal["user", "assistant"]
 
@@ -26,14 +27,6 @@ class Speech:
     message: str = ""
 
 
-_REMINDERS = re.compile(
-    r"<(system-reminder|local-command-caveat|local-command-stdout|local-command-stderr"
-    r"|command-name|command-message|command-args|command-contents"
-    r"|bash-input|bash-stdout|bash-stderr|task-notification|ide_opened_file|ide_selection"
-    r"|environment_context|user_instructions|user_shell_command|turn_aborted"
-    r"|subagent_notification)\b[^>]*>.*?(?:</\1>|\Z)",
-    re.DOTALL,
-)
 _NOT_SAID = ("[Request interrupted by user", "# AGENTS.md instructions", "<INSTRUCTIONS>")
 _NOT_SPEECH = ("isSidechain", "isMeta", "isCompactSummary", "isApiErrorMessage")
 _TEXT_TYPES = ("text", "input_text", "output_text")
@@ -74,8 +67,8 @@ def last_speeches(lines: Iterable[bytes], most: int, before: str = "") -> tuple[
 
 
 def said_in(text: str) -> str:
-    """A user's message without what the client put into it."""
-    text = _REMINDERS.sub("", text).strip()
+    """A user's message without what client and memory put into it."""
+    text = heard(text)
     return "" if text.startswith(_NOT_SAID) else text
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_mcp.core.transcript import Speech, last_speeches, speech_of
+from memory_mcp.curate.speech import Speech, last_speeches, speech_of
 
 
 def claude(role: str, content: Any, name: str | None = None, **more: Any) -> bytes:
@@ -41,7 +41,7 @@ def text_block(text: str) -> dict[str, str]:
         (codex("assistant", "Hi"), Speech("assistant", "Hi")),
         (
             claude("user", "who <system-reminder>not\nthis</system-reminder> is Ida?"),
-            Speech("user", "who  is Ida?"),
+            Speech("user", "who \n is Ida?"),
         ),
     ],
 )
