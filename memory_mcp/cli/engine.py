@@ -15,6 +15,7 @@ from memory_mcp.cli.wording import counted
 from memory_mcp.core.errors import MemoryMcpError
 from memory_mcp.front import stopping
 from memory_mcp.front.endpoint import home_of, pid_of
+from memory_mcp.front.locks import engine_runs
 
 
 @click.group()
@@ -57,7 +58,7 @@ def _silent(setup: Setup) -> int | None:
     """The process of an engine that holds its lock and gave no answer."""
     home = home_of(os.environ, setup.flags.get("home"))
     pid = pid_of(home)
-    return pid if pid is not None and stopping.runs(home) else None
+    return pid if pid is not None and engine_runs(home) else None
 
 
 def running(setup: Setup) -> dict[str, Any] | None:

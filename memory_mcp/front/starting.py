@@ -6,21 +6,19 @@ wait until it is there.
 
 from __future__ import annotations
 
-import contextlib
-import os
-import sys
 import threading
 import time
 
 from memory_mcp.front import endpoint as places
 from memory_mcp.front.endpoint import Endpoint
 from memory_mcp.front.hello import LineReader, decode, encode, messages_of
-from memory_mcp.front.home import ENGINE_LOCK, START_LOCK, make_state, state_file
+from memory_mcp.front.home import START_LOCK, make_state, state_file
+from memory_mcp.front.locks import engine_runs, lock
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import socket
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
     from typing import Any
 
 PATIENCE_SECONDS = 20.0
@@ -221,7 +219,7 @@ def _start_or_wait(
     try:
         make_state(home)
         with lock(state_file(home, START_LOCK)) as mine:
-            if mine and not _another(home, left) and not _locked(home):
+            if mine and not _another(home, left) and not engine_runs(home):
                 _spawn(home, environ, deadline)
                 return
     except OSError as error:
@@ -234,7 +232,7 @@ def launch(home: str, environ: Mapping[str, str]) -> bool:
     does not come up is in its log. Raises OSError."""
     make_state(home)
     with lock(state_file(home, START_LOCK)) as mine:
-        if not mine or _another(home, None) or _locked(home):
+        if not mine or engine_runs(home):
             return False
         import subprocess
 
@@ -255,46 +253,6 @@ def _another(home: str, left: str | None) -> bool:
         return False
     except OSError:
         return True  # in doubt: saying hello will tell
-    return True
-
-
-def _locked(home: str) -> bool:
-    """Whether an engine holds its lock: one that starts, goes, or lost its endpoint file.
-
-    Only for who holds the start lock: looking takes the lock for a moment, and an engine that
-    starts just then would think another one runs.
-    """
-    path = state_file(home, ENGINE_LOCK)
-    if not os.path.exists(path):
-        return False
-    with lock(path) as free:
-        return not free
-
-
-@contextlib.contextmanager
-def lock(path: str) -> Iterator[bool]:
-    """Try to hold a lock file that vanishes with its holder: whether it is ours now.
-
-    Raises OSError where the file cannot be made."""
-    handle = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600)
-    try:
-        yield _try_lock(handle)
-    finally:
-        os.close(handle)  # which lets go
-
-
-def _try_lock(handle: int) -> bool:
-    try:
-        if sys.platform == "win32":
-            import msvcrt
-
-            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
-        else:
-            import fcntl
-
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except (BlockingIOError, PermissionError):
-        return False
     return True
 
 

@@ -12,7 +12,8 @@ import time
 
 from memory_mcp.front import endpoint as places
 from memory_mcp.front.ask import BadSettings, Failure, NoEngine, ask
-from memory_mcp.front.starting import LOOK_SECONDS, lock
+from memory_mcp.front.locks import engine_runs
+from memory_mcp.front.starting import LOOK_SECONDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,10 +43,10 @@ def stop(
     One that does not answer is ended by signals, where it is known to be an engine: its lock is
     held, and the process that the endpoint file names is one of this program."""
     home = places.home_of(environ, flags.get("home"))
-    if not runs(home):
+    if not engine_runs(home):
         return "none"
     found = _found(home, GO_SECONDS)
-    if (_told(home, environ) and _gone(home, GO_SECONDS)) or not runs(home):
+    if (_told(home, environ) and _gone(home, GO_SECONDS)) or not engine_runs(home):
         return "stopped"
     _end(home, found)
     return "killed"
@@ -56,7 +57,7 @@ def _found(home: str, seconds: float) -> Endpoint | None:
     more: None where it has gone, or still hides after so many seconds."""
     deadline = time.monotonic() + seconds
     found = places.read(home)
-    while found is None and runs(home) and time.monotonic() < deadline:
+    while found is None and engine_runs(home) and time.monotonic() < deadline:
         _tick.wait(LOOK_SECONDS)
         found = places.read(home)
     return found
@@ -92,18 +93,9 @@ def _signals() -> list[int]:
     return [getattr(signal, name) for name in names if hasattr(signal, name)]
 
 
-def runs(home: str) -> bool:
-    """Whether an engine holds its lock."""
-    path = places.state_file(home, places.ENGINE_LOCK)
-    if not os.path.exists(path):
-        return False
-    with lock(path) as free:
-        return not free
-
-
 def _gone(home: str, seconds: float) -> bool:
     deadline = time.monotonic() + seconds
-    while runs(home):
+    while engine_runs(home):
         if time.monotonic() > deadline:
             return False
         _tick.wait(LOOK_SECONDS)

@@ -22,7 +22,7 @@ from memory_mcp.front import endpoint as places
 from memory_mcp.front.endpoint import Endpoint
 from memory_mcp.front.hello import LineReader, decode, send_line
 from memory_mcp.front.home import ENGINE_LOCK, state_file
-from memory_mcp.front.starting import lock
+from memory_mcp.front.locks import lock
 
 CAPABILITIES = {"resources": {"subscribe": True, "listChanged": True}, "tools": {}}
 

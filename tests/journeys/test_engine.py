@@ -22,7 +22,7 @@ from mcp.server.subscriptions import ResourcesListChanged, ResourceUpdated
 from memory_mcp.front import endpoint as places
 from memory_mcp.front.ask import NoEngine, ask
 from memory_mcp.front.home import ENGINE_LOCK, FILE, state_file
-from memory_mcp.front.starting import lock
+from memory_mcp.front.locks import lock
 from tests.server.worlds import MODES, Talk, write_files
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow, pytest.mark.timeout(90)]

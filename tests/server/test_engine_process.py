@@ -19,7 +19,7 @@ import pytest
 from memory_mcp.front import endpoint as places
 from memory_mcp.front.ask import NoEngine, ask
 from memory_mcp.front.home import ENGINE_LOCK, LOG, state_file
-from memory_mcp.front.starting import lock
+from memory_mcp.front.locks import lock
 from tests.server.worlds import write_files
 
 pytestmark = [
