@@ -105,7 +105,7 @@ class Model:
             self.fail(str(error))
             raise
 
-    async def query(self, text: str) -> Vectors | None:
+    async def query(self, text: str, seconds: float | None = None) -> Vectors | None:
         """The unit vector of a question; None where there is no model, or none in time."""
         embedder = self.embedder
         if embedder is None:
@@ -115,7 +115,7 @@ class Model:
             self._known.move_to_end(text)
             return known
         vector: Vectors | None = None
-        with anyio.move_on_after(_QUERY_SECONDS):
+        with anyio.move_on_after(_QUERY_SECONDS if seconds is None else seconds):
             vector = await self._ask(embedder, text)
         if vector is not None:
             self._known[text] = vector

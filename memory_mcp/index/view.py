@@ -96,9 +96,9 @@ class IndexView:
         """The words of some sources as one collection."""
         return self._index.words(self._some(source_ids))
 
-    async def query_vector(self, text: str) -> Vectors | None:
+    async def query_vector(self, text: str, seconds: float | None = None) -> Vectors | None:
         """The unit vector of a question; see `Index.query_vector`."""
-        return await self._index.query_vector(text)
+        return await self._index.query_vector(text, seconds)
 
     async def nearest(
         self,

@@ -33,6 +33,9 @@ log = logging.getLogger(__name__)
 
 CANDIDATES = 25
 """Notes that are looked at by the gate, best first."""
+VECTOR_SECONDS = 0.25
+"""How long a turn waits for the vector of a text, twice at most; nobody asked for what it brings,
+and words alone may do."""
 PATIENCE_SECONDS = 1.5
 """How long a conversation that begins waits for the notes to be known by name, after a start."""
 _REST = 0.1
@@ -192,12 +195,10 @@ class Recall:
 
     async def _look(self, asked: Asking) -> tuple[Ranking, Query]:
         """What was found, and the question as it was read; of two readings the first."""
-        request = SearchRequest(asked.text, limit=CANDIDATES)
+        request = SearchRequest(asked.text, CANDIDATES, vector_seconds=VECTOR_SECONDS)
         found = [await self._searcher.look(request)] if asked.alone else []
         if asked.context is not None:
             found.append(await self._searcher.look(request, asked.context))
-        if asked.joined is not None:
-            found.append(await self._searcher.look(replace(request, query=asked.joined)))
         ranking = self._searcher.ranked(*found, most_vector=asked.most_vector)
         return ranking, found[0].query
 

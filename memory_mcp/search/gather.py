@@ -51,17 +51,19 @@ async def gather(
     text: str,
     languages: Collection[str],
     context: Context | None = None,
+    seconds: float | None = None,
 ) -> Found:
     """Look both ways at once: the best passages by words and by vector, each with both its scores.
 
     Filters count before the cut: a filtered question sees the best of what passes. With a
-    `context` the cosines are the weighted means of the question's and the context's.
+    `context` the cosines are the weighted means of the question's and the context's. `seconds`:
+    how long to wait for each vector.
     """
     query = _read(index.words(scope.source_ids), text, languages, context)
     allowed = None if scope.whole else _allowed(index, scope)
-    vector, problem = await _vector(index, query)
+    vector, problem = await _vector(index, query, seconds)
     if vector is not None and context is not None:
-        vector = await _blended(index, vector, context)
+        vector = await _blended(index, vector, context, seconds)
     cosines = await _nearest(index, scope, vector, allowed) if vector is not None else {}
     view = index.words(scope.source_ids)
     leg = _words(index, view, query, allowed, cosines)
@@ -101,18 +103,22 @@ def _points(allowed: _Allowed) -> set[int] | None:
     return None if allowed is None else set().union(*allowed.values())
 
 
-async def _vector(index: IndexView, query: Query) -> tuple[Vectors | None, str | None]:
+async def _vector(
+    index: IndexView, query: Query, seconds: float | None
+) -> tuple[Vectors | None, str | None]:
     try:
-        vector = await index.query_vector(query.text)
+        vector = await index.query_vector(query.text, seconds)
     except EmbeddingError as error:
         return None, f"words only: {error}"
     return vector, NO_VECTOR if vector is None else None
 
 
-async def _blended(index: IndexView, vector: Vectors, context: Context) -> Vectors:
+async def _blended(
+    index: IndexView, vector: Vectors, context: Context, seconds: float | None
+) -> Vectors:
     """The question's vector and that of what was said before, weighted. It is not made a unit
     vector again: products with it stay on the scale of cosines, as their weighted mean."""
-    said = [await index.query_vector(text) for text in context.said]
+    said = [await index.query_vector(text, seconds) for text in context.said]
     known = [one for one in said if one is not None]
     if not known:
         return vector

@@ -22,6 +22,9 @@ class SearchRequest:
     tag: str | None = None
     """A tag; `a` also means `a/b`. Case does not matter."""
     explain: bool = False
+    vector_seconds: float | None = None
+    """How long the model may take for the vector of a text; without it words alone decide. None:
+    as long as searches wait."""
 
 
 @dataclass(frozen=True, slots=True)

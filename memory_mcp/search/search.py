@@ -73,7 +73,8 @@ class Searcher:
         Raises as `search` does."""
         text = query.check(request.query)
         where = scope(self._index.sources, request.sources, request.path_prefix, request.tag)
-        return await gather(self._index, where, text, self._languages(where.source_ids), context)
+        languages = self._languages(where.source_ids)
+        return await gather(self._index, where, text, languages, context, request.vector_seconds)
 
     def ranked(self, found: Found, *others: Found, most_vector: float = 1.0) -> Ranking:
         """Rank evidence. Pure but for the state of the index that it reports.

@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 from pathlib import Path
 from typing import Any
 
 import anyio
 import pytest
 
+from memory_mcp.app import open_app
+from memory_mcp.core.config import Config
+from memory_mcp.core.ports import Vectors
 from memory_mcp.front.hook import UNITS, units_of
-from tests.server.engines import Place, engine
+from memory_mcp.recall.recall import VECTOR_SECONDS
+from memory_mcp.recall.turn import Turn
+from tests.fakes import HashEmbedder
+from tests.server.engines import SECONDS, Place, engine
+from tests.server.worlds import write_files
 
 pytestmark = pytest.mark.anyio
 
@@ -168,6 +176,33 @@ async def test_no_text_is_longer_than_a_hook_may_print(tmp_path: Path, letter: s
         ):
             assert 0 < units_of(json.dumps(text, ensure_ascii=False)) < UNITS - 100
             assert text.count("</MEMORY>") == text.count("<MEMORY[")
+
+
+class Hung(HashEmbedder):
+    """A model that has learnt the notes and then answers no more."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.released = threading.Event()
+
+    def query(self, text: str) -> Vectors:
+        self.released.wait()
+        return super().query(text)
+
+
+async def test_a_model_that_does_not_answer_is_not_waited_for(tmp_path: Path) -> None:
+    model = Hung()
+    write_files(tmp_path, FILES)
+    config = Config.model_validate({"home": str(tmp_path)})
+    async with open_app(config, embedder=lambda: model) as app:
+        app.start()
+        assert await app.settled(SECONDS)
+        try:
+            with anyio.fail_after(2 * VECTOR_SECONDS + 1):
+                found = await app.recall.turn(PILL, [Turn("user", "the dog")], session="S")
+        finally:
+            model.released.set()
+    assert "seven" in found.block
 
 
 async def test_many_hooks_at_once_are_answered(tmp_path: Path) -> None:
