@@ -110,7 +110,7 @@ def _hooks(
     for number in range(runs):
         bare.times.append(_timed(Row(""), lambda: subprocess.run(BARE, check=True)))
         out = _hook(home, row, event, prompt, f"session-{title}-{number}")
-        if (proof in out) is not bool(out):
+        if proof not in out or bool(proof) is not bool(out):
             raise SystemExit(f"{title}: printed {out[:200]!r}")
     return row
 

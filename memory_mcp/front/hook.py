@@ -34,8 +34,8 @@ EVENTS = {
 QUEUED = frozenset({"pre-compact", "session-end", "stop"})
 """After these a transcript waits for the curation; nothing is said."""
 
-STOP_SECONDS = 0.85
-START_SECONDS = 2.3
+STOP_SECONDS = 0.7
+START_SECONDS = 2.2
 """When a hook gives up, after the interpreter has started; the second where it may wait for an
 engine to come up (session-start). Outside, 1 s and 2.5 s are promised."""
 
