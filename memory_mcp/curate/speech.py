@@ -27,7 +27,17 @@ class Speech:
     message: str = ""
 
 
-_NOT_SAID = ("[Request interrupted by user", "# AGENTS.md instructions", "<INSTRUCTIONS>")
+_NOT_SAID = (
+    "[Request interrupted by user",
+    "# AGENTS.md instructions",
+    "<INSTRUCTIONS>",
+    "<bash-",
+    "<user_shell_command>",
+    "<turn_aborted>",
+    "<subagent_notification>",
+)
+"""How texts begin that clients write in a user's name."""
+
 _NOT_SPEECH = ("isSidechain", "isMeta", "isCompactSummary", "isApiErrorMessage")
 _TEXT_TYPES = ("text", "input_text", "output_text")
 

@@ -107,7 +107,7 @@ class Hook:
         question = {
             "event": self._event,
             "payload": payload,
-            "seconds": seconds - SPARE_SECONDS,
+            "until": time.time() + seconds - SPARE_SECONDS,
         }
         may_wait = self._event == "session-start"
         try:

@@ -69,6 +69,8 @@ def test_speech_is_found_in_both_kinds(line: bytes, said: Speech) -> None:
         codex("user", "<environment_context>\n<cwd>/p</cwd>\n</environment_context>"),
         codex("user", "<user_instructions>be short</user_instructions>"),
         codex("user", "# AGENTS.md instructions for /p\n\n<INSTRUCTIONS>\nx\n</INSTRUCTIONS>"),
+        codex("user", "<turn_aborted>\nThe user interrupted.\n</turn_aborted>"),
+        claude("user", "<bash-input>ls</bash-input>"),
         codex("user", "x", kind="item_completed"),
         b'{"type": "user"',
         b'["user"]',

@@ -12,11 +12,11 @@ import time
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memory_mcp.front.ask import ask
-from memory_mcp.front.hook import UNITS, units_of
+from memory_mcp.front.hook import EVENTS, UNITS, units_of
 from memory_mcp.front.payload import PROMPT_CHARS, TEXTS, Unreadable, payload_of
 from tests.front.fronts import Home
 from tests.front.hooks import SECONDS, Done, run_hook
@@ -24,6 +24,13 @@ from tests.front.hooks import SECONDS, Done, run_hook
 PROMPT = "user-prompt-submit"
 AT_ONCE = 2.0
 """Seconds: the second that is promised, and one for a busy machine."""
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.floats() | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=5,
+)
 
 
 def start(home: Home, context: str = "The valve is V7.") -> None:
@@ -61,7 +68,7 @@ def test_the_engine_is_asked_with_what_the_client_said_and_how_long_it_has(
     question = asked(home)
     assert question["event"] == PROMPT
     assert question["payload"] == said
-    assert 0 < question["seconds"] < 1
+    assert question["until"] - 1 < time.time()
 
 
 def test_nothing_to_say_prints_nothing(home: Home) -> None:
@@ -233,6 +240,23 @@ def test_a_text_of_the_length_that_is_allowed_is_printed(home: Home, letter: str
         assert text == (letter * count if count == most else "")
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(120)
+@settings(
+    max_examples=30,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(
+    event=st.sampled_from(sorted(EVENTS)),
+    data=st.binary(max_size=200) | st.builds(lambda said: json.dumps(said).encode(), JSON),
+)
+def test_whatever_comes_the_hook_ends_well(home: Home, event: str, data: bytes) -> None:
+    if not home.engines():
+        start(home)
+    hook(home, event, data)
+
+
 @given(st.lists(st.binary(max_size=60), max_size=5))
 def test_whatever_comes_is_read_or_refused(pieces: list[bytes]) -> None:
     rest = [piece for piece in pieces if piece]
@@ -241,13 +265,6 @@ def test_whatever_comes_is_read_or_refused(pieces: list[bytes]) -> None:
     except Unreadable:
         return
     assert all(isinstance(value, str) for value in found.values())
-
-
-JSON = st.recursive(
-    st.none() | st.booleans() | st.floats() | st.text(),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
-    max_leaves=5,
-)
 
 
 @given(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -34,8 +35,7 @@ PILL = "when does Pixel get his pill?"
 
 async def say(place: Place, event: str, /, **said: Any) -> str:
     """The context for an event."""
-    more = {"seconds": said.pop("seconds")} if "seconds" in said else {}
-    answer = await place.ask("hook", event=event, payload=said, **more)
+    answer = await place.ask("hook", event=event, payload=said)
     assert "result" in answer, answer
     assert list(answer["result"]) == ["context"]
     text: str = answer["result"]["context"]
@@ -149,7 +149,9 @@ async def test_too_little_time_is_said_and_nothing_counts_as_shown(tmp_path: Pat
     async with engine(tmp_path, files=FILES) as place:
         await ready(place)
         said = {"prompt": PILL, "session_id": "S"}
-        answer = await place.ask("hook", event="user-prompt-submit", payload=said, seconds=0)
+        answer = await place.ask(
+            "hook", event="user-prompt-submit", payload=said, until=time.time()
+        )
         assert "no answer" in answer["failure"]
         assert "seven" in await prompt(place, PILL)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -36,17 +37,18 @@ class Hooks:
     async def answer(self, question: Mapping[str, Any], options: Options) -> dict[str, str]:
         """The text for an event as `context`; empty where there is nothing to say.
 
-        `question`: event, payload (what the client said), seconds to keep within. Raises
-        MemoryMcpError; StorageError where the time is too short, and then nothing counts as shown.
+        `question`: event, payload (what the client said), until when it waits (seconds since the
+        epoch). Raises MemoryMcpError; StorageError where the time is too short, and then nothing
+        counts as shown.
         """
-        seconds = question.get("seconds")
-        most = float(seconds) if isinstance(seconds, (int, float)) else SECONDS
+        until = question.get("until")
+        most = until - time.time() if isinstance(until, (int, float)) else SECONDS
         event = str(question.get("event"))
         payload = question.get("payload")
         said = payload if isinstance(payload, Mapping) else {}
         with anyio.move_on_after(most):
             return {"context": await self._say(event, said, options)}
-        raise StorageError(f"the memory had no answer for the hook {event} after {most:.2g} s")
+        raise StorageError(f"the memory had no answer for the hook {event} in time")
 
     async def _say(self, event: str, said: Mapping[str, Any], options: Options) -> str:
         app = await self._open_app(options)
