@@ -136,9 +136,8 @@ class Index:
         return self._table.words(source_ids)
 
     async def query_vector(self, text: str, seconds: float | None = None) -> Vectors | None:
-        """The unit vector of a question, shape (dimension,); None while there is no model, or
-        where it does not answer in time (`seconds`; None: what is usual). Repeats are
-        remembered."""
+        """The unit vector of a question, shape (dimension,); None while there is no model, or none
+        in time (`seconds`; None: what is usual). Repeats are remembered."""
         return await self._model.query(text, seconds)
 
     async def nearest(
