@@ -64,7 +64,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=100)
     parser.add_argument("--few", type=int, default=5, help="runs of what takes seconds")
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         home = Path(folder)
         fill(home, options.notes)
         try:
@@ -81,14 +81,18 @@ def _measure(home: Path, runs: int, few: int) -> None:
         _hooks(home, bare, "prompt, nothing to say", "user-prompt-submit", runs, SMALL_TALK),
         _hooks(home, bare, "start of a session", "session-start", runs, "", "case-1"),
         _hooks(home, bare, "stop: the transcript is noted", "stop", runs, ""),
+        _still(home, few),
     ]
-    rows.append(_still(home, few))
+    _print([bare, *rows], bare)
     keeper.end()
     stop_engine(home)
-    rows.append(_all_in_the_hook(home, few))
-    rows.append(_no_engine(home, "no engine: prompt", "user-prompt-submit", few))
-    rows.append(_no_engine(home, "no engine: start of a session", "session-start", few))
-    _print([bare, *rows], bare)
+    print("\nThe same for what loads more, and for a home without an engine:\n", flush=True)
+    rows = [
+        _all_in_the_hook(home, few),
+        _no_engine(home, "no engine: prompt", "user-prompt-submit", few),
+        _no_engine(home, "no engine: start of a session", "session-start", few),
+    ]
+    _print(rows, bare)
 
 
 def _warm(home: Path) -> Client:
