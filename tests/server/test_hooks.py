@@ -165,11 +165,11 @@ async def test_a_payload_of_another_shape_is_nothing(tmp_path: Path, payload: An
 
 @pytest.mark.parametrize("letter", ["x", "検", "🔥", '"'])
 async def test_no_text_is_longer_than_a_hook_may_print(tmp_path: Path, letter: str) -> None:
-    body = f"Roof beam inspection {letter * 20} says that the beam is sound. " * 60
+    body = f"Roof beam inspection {letter * 20} says that the beam is sound. " * 30
     files: dict[str, str | bytes] = {
-        f"memory/roof{number}.md": f"# Roof part {number}\n\n{body}" for number in range(20)
+        f"memory/roof{number}.md": f"# Roof part {number}\n\n{body}" for number in range(12)
     }
-    files["memory/MEMORY.md"] = f"# Index\n\n{body * 5}"
+    files["memory/MEMORY.md"] = f"# Index\n\n{body * 3}"
     async with engine(tmp_path, files={**FILES, **files}) as place:
         await ready(place)
         for text in (
