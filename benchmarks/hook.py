@@ -55,6 +55,8 @@ class Row:
     times: list[float] = field(default_factory=list)
     units: int = 0
     codes: set[int] = field(default_factory=set)
+    missed: int = 0
+    """Runs that did not print what they should, since the time was up."""
 
 
 def main() -> None:
@@ -114,8 +116,7 @@ def _hooks(
     for number in range(runs):
         bare.times.append(_timed(Row(""), lambda: subprocess.run(BARE, check=True)))
         out = _hook(home, row, event, prompt, f"session-{title}-{number}")
-        if proof not in out or bool(proof) is not bool(out):
-            raise SystemExit(f"{title}: printed {out[:200]!r}")
+        row.missed += proof not in out or bool(proof) is not bool(out)
     return row
 
 
@@ -190,8 +191,8 @@ def _all_in_the_hook(home: Path, few: int) -> Row:
 def _print(rows: Sequence[Row], bare: Row) -> None:
     print("Milliseconds from start to end of the process; x: ratio to the same figure of the bare")
     print("interpreter. Printed: UTF-16 units at most.\n")
-    print("| process | runs | p50 | x | p95 | x | worst | printed | exit code |")
-    print("|---|---|---|---|---|---|---|---|---|")
+    print("| process | runs | p50 | x | p95 | x | worst | printed | time was up | exit code |")
+    print("|---|---|---|---|---|---|---|---|---|---|")
     middle, late = statistics.median(bare.times), _late(bare.times)
     for row in rows:
         half, most = statistics.median(row.times), _late(row.times)
@@ -200,7 +201,7 @@ def _print(rows: Sequence[Row], bare: Row) -> None:
             f" | {most / late:.1f} | {max(row.times) * 1e3:.0f}"
         )
         codes = ", ".join(map(str, sorted(row.codes))) or "0"
-        print(f"| {row.title} | {cells} | {row.units or '-'} | {codes} |")
+        print(f"| {row.title} | {cells} | {row.units or '-'} | {row.missed} | {codes} |")
 
 
 def _late(times: Sequence[float]) -> float:
