@@ -24,6 +24,7 @@ from memory_mcp.cli.history import history, restore
 from memory_mcp.cli.home import init
 from memory_mcp.cli.hook import hook
 from memory_mcp.cli.index import reindex, status
+from memory_mcp.cli.install.command import install
 from memory_mcp.cli.notes import delete, link, show, write
 from memory_mcp.cli.recall import recall
 from memory_mcp.cli.saving import jobs, save
@@ -72,6 +73,7 @@ for command in (
     jobs,
     config,
     init,
+    install,
     demo,
     serve,
     hook,
