@@ -37,6 +37,7 @@ _EVENTS = (
     ("Stop", "stop", 10, None),
     ("SessionEnd", "session-end", 3, None),
 )
+INSTRUCTED = "the line of instruction"
 _STARTUP_SECONDS = 30
 _CALL_SECONDS = 300
 
@@ -47,6 +48,8 @@ class Target:
 
     file: Path
     part: Part
+    kind: str
+    """server, hooks or instructions."""
     what: str
     """What is entered, for people."""
 
@@ -75,10 +78,10 @@ class Client:
         """The file with the servers. Raises InputError where a project has none."""
         part = Server(self.format, (self.section, name), self.shape({**entry, "name": name}))
         if machine.project is None:
-            return Target(self.user(machine), part, f"the server {name}")
+            return Target(self.user(machine), part, "server", f"the server {name}")
         if self.project is None:
             raise InputError(f"{self.title} has no file for a project; leave out --project")
-        return Target(machine.project / self.project, part, f"the server {name}")
+        return Target(machine.project / self.project, part, "server", f"the server {name}")
 
     def hooks(self, machine: Machine, program: tuple[str, ...]) -> Target | None:
         """The file with the hooks; None for a client without."""
@@ -90,7 +93,7 @@ class Client:
         )
         project = machine.project
         file = self.user_hooks(machine) if project is None else project / self.project_hooks
-        return Target(file, Hooks(JSON, hooks), f"{len(hooks)} hooks")
+        return Target(file, Hooks(JSON, hooks), "hooks", f"{len(hooks)} hooks")
 
     def instructions(self, machine: Machine) -> Target | None:
         """The file with what the agent is told; None where there is none."""
@@ -100,7 +103,7 @@ class Client:
             file = (
                 machine.project / self.project_instructions if self.project_instructions else None
             )
-        return Target(file, Instruction(), "the line of instruction") if file else None
+        return Target(file, Instruction(), "instructions", INSTRUCTED) if file else None
 
 
 def shell_line(words: tuple[str, ...]) -> str:

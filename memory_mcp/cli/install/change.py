@@ -94,13 +94,18 @@ def enter(change: Change, records: Records, client: str, name: str, project: Pat
     folders = files.write(file, change.before, change.after, lambda old: records.keep(file, old))
     if change.before is None and project is None:
         files.close(file)
-    made = [*map(str, folders), *(record.folders if record else ())]
-    created = change.base is None
-    where = str(project) if project else None
-    written = digest(change.after)
-    records.enter(
-        Record(client, str(file), name, written, created, tuple(made), where), change.base
+    new = Record(
+        client=client,
+        file=str(file),
+        kind=change.target.kind,
+        what=change.target.what,
+        name=name,
+        after=digest(change.after),
+        created=change.base is None,
+        folders=(*map(str, folders), *(record.folders if record else ())),
+        project=str(project) if project else None,
     )
+    records.enter(new, change.base)
 
 
 def leave(change: Change, records: Records) -> None:

@@ -12,7 +12,6 @@ from memory_mcp.cli.clients import default_home, server_entry
 from memory_mcp.cli.context import Setup, pass_setup
 from memory_mcp.cli.install.catalog import CLIENTS, Client, Target
 from memory_mcp.cli.install.change import Change, enter, entering, leave, leaving
-from memory_mcp.cli.install.parts import INSTRUCTION
 from memory_mcp.cli.install.places import Machine
 from memory_mcp.cli.install.record import Records
 from memory_mcp.cli.installation import installation
@@ -116,7 +115,7 @@ def _enter(
 
 
 def _leave(client: Client, changes: Sequence[Change], records: Records) -> None:
-    for change in changes:
+    for change in reversed(changes):  # the file whose folder was made comes last
         leave(change, records)
         for text in _left(change):
             render.line(f"{change.target.file}: {text}")
@@ -138,6 +137,6 @@ def _left(change: Change) -> Iterator[str]:
 def _no_instructions(client: Client, project: bool) -> str:
     way = "" if project or client.project_instructions is None else ", or add --project"
     return (
-        f"{client.title} reads no file of instructions that could be extended here{way}; enter"
-        f" this line in its settings: {INSTRUCTION}"
+        f"{client.title} reads no file of instructions that could be extended here{way}; enter the"
+        " line in its settings: memory-mcp install codex --instructions --print shows it"
     )

@@ -23,6 +23,10 @@ class Record:
 
     client: str
     file: str
+    kind: str
+    """server, hooks or instructions."""
+    what: str
+    """What was entered, for people."""
     name: str
     """The name of the server."""
     after: str
