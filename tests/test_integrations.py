@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 import yaml
 
+from integrations.desktop.build import build
 from memory_mcp import __version__
 from memory_mcp.cli.install.catalog import CLIENTS
 from memory_mcp.cli.install.formats import at
@@ -88,36 +89,38 @@ def _shows(parse: Any, text: str, section: str, wanted: Any) -> bool:
     return bool(there == wanted)
 
 
-def built(target: Path) -> bytes:
-    done = subprocess.run(
-        [sys.executable, DESKTOP / "build.py", target], capture_output=True, timeout=60, check=True
-    )
-    assert done.stdout
-    return target.read_bytes()
-
-
 def test_the_bundle_is_the_same_from_the_same_sources_and_holds_the_package(
     tmp_path: Path,
 ) -> None:
-    first = built(tmp_path / "a.mcpb")
-    assert built(tmp_path / "b.mcpb") == first
+    build(tmp_path / "a.mcpb")
+    build(tmp_path / "b.mcpb")
+    assert (tmp_path / "a.mcpb").read_bytes() == (tmp_path / "b.mcpb").read_bytes()
     with zipfile.ZipFile(tmp_path / "a.mcpb") as bundle:
         names = bundle.namelist()
-        bundle.extractall(tmp_path / "x")
-    manifest = read(tmp_path / "x" / "manifest.json")
+        manifest = json.loads(bundle.read("manifest.json"))
     assert manifest["server"]["entry_point"] in names
     assert not [name for name in names if "__pycache__" in name or "/." in name]
+    package = {path.relative_to(ROOT).as_posix() for path in ROOT.glob("memory_mcp/**/*.py")}
+    assert package < {*names}
     for needed in ("pyproject.toml", "README.md", "LICENSE", "prompts/remember.md"):
         assert needed in names
+
+
+def test_the_package_in_the_bundle_starts(tmp_path: Path) -> None:
+    build(tmp_path / "a.mcpb")
+    with zipfile.ZipFile(tmp_path / "a.mcpb") as bundle:
+        bundle.extractall(tmp_path / "x")
+    code = "import memory_mcp.__main__ as m, sys; sys.stdout.write(m.__file__)"
     done = subprocess.run(
-        [sys.executable, "-m", "memory_mcp", "--version"],
+        [sys.executable, "-c", code],
         cwd=tmp_path / "x",
         env={**os.environ, "PYTHONPATH": str(tmp_path / "x")},
         capture_output=True,
+        encoding="utf-8",
         timeout=30,
         check=True,
     )
-    assert __version__ in done.stdout.decode()
+    assert Path(done.stdout).is_relative_to(tmp_path)
 
 
 def test_the_bundle_starts_the_command_of_the_package() -> None:
