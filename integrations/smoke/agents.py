@@ -46,14 +46,18 @@ class Claude:
         entry = {"type": "stdio", "command": server.command[0], "args": [*server.command[1:]]}
         servers = {SERVER: {**entry, "env": {**server.environment}}}
         settings.write_text(json.dumps({"mcpServers": servers}, indent=2), encoding="utf-8")
-        words = ["-p", prompt, "--strict-mcp-config", "--mcp-config", str(settings)]
-        words += ["--allowedTools", f"mcp__{SERVER}"]
+        words = ["--strict-mcp-config", "--mcp-config", str(settings)]
+        return self.ask_as_it_is(prompt, folder, model, *words)
+
+    def ask_as_it_is(self, prompt: str, folder: Path, model: str, *words: str) -> Run:
+        """Ask it as it is set up in this home folder."""
         more = {
             "ANTHROPIC_BASE_URL": model,
             "ANTHROPIC_API_KEY": "dummy",
             "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
         }
-        return _run([str(self.program), *words], folder, model, more)
+        command = [str(self.program), "-p", prompt, *words, "--allowedTools", f"mcp__{SERVER}"]
+        return _run(command, folder, model, more)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +73,15 @@ class Codex:
         home.mkdir()
         text = codex_settings(model) + _codex_server(server)
         (home / "config.toml").write_text(text, encoding="utf-8")
-        words = ["exec", "--skip-git-repo-check", prompt]
-        return _run([str(self.program), *words], folder, model, {"CODEX_HOME": str(home)})
+        return self._exec(prompt, folder, home, model)
+
+    def ask_as_it_is(self, prompt: str, folder: Path, model: str, *words: str) -> Run:
+        """Ask it as it is set up in this home folder."""
+        return self._exec(prompt, folder, folder / ".codex", model, *words)
+
+    def _exec(self, prompt: str, folder: Path, home: Path, model: str, *words: str) -> Run:
+        command = [str(self.program), "exec", "--skip-git-repo-check", *words, prompt]
+        return _run(command, folder, model, {"CODEX_HOME": str(home)})
 
 
 Agent = Claude | Codex
@@ -117,7 +128,7 @@ def _codex_server(server: Server) -> str:
 def _run(words: Sequence[str], folder: Path, model: str, more: Mapping[str, str]) -> Run:
     """Run an agent, and wait for it."""
     work = folder / "work"
-    work.mkdir()
+    work.mkdir(exist_ok=True)
     try:
         done = subprocess.run(
             words,

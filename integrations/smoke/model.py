@@ -43,6 +43,8 @@ class Seen:
     offered: set[str] = field(default_factory=set)
     looked_up: bool = False
     results: dict[int, str] = field(default_factory=dict)
+    first: str = ""
+    """All texts of the first request with tools: what the model knows before it does anything."""
 
 
 class Model:
@@ -59,10 +61,11 @@ class Model:
         self.seen = {name: Seen() for name in scripts}
         self.elsewhere: set[str] = set()
 
-    def next(self, name: str, turn: Turn) -> Answer:
+    def next(self, name: str, turn: Turn, request: Any) -> Answer:
         """What the model says now; it may wait for another agent before."""
         if not turn.offered and not turn.deferred:
             return Say("ok")  # a title for the window, or the like
+        self.seen[name].first = self.seen[name].first or "\n".join(_texts(request))
         self._take(name, turn)
         step = len(turn.results)
         if step == len(self.scripts[name]):
@@ -91,6 +94,15 @@ class Model:
         self.seen[name].looked_up = True
         wanted = {_ending(turn.deferred, call.tool) for call in self.scripts[name]}
         return turn.find(sorted(name for name in wanted if name))
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Every text in a request."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _texts(item)
 
 
 def _ending(names: set[str], tool: str) -> str | None:
@@ -125,7 +137,7 @@ class _Handler(BaseHTTPRequestHandler):
         if dialect is None or name not in self.server.model.scripts:
             self._refuse()
             return
-        answer = self.server.model.next(name, dialect.read(request))
+        answer = self.server.model.next(name, dialect.read(request), request)
         self._send(200, *dialect.write(request, answer))
 
     def do_GET(self) -> None:

@@ -24,8 +24,10 @@ from typing import Any
 
 from integrations.npm import Unavailable, install
 from integrations.smoke.agents import Agent, Claude, Codex, Run, Server
+from integrations.smoke.installed import claude_installed, codex_installed
 from integrations.smoke.left import until_none
 from integrations.smoke.model import Call, Model, Seen, serving
+from integrations.smoke.transcript import Transcript
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -40,27 +42,6 @@ SAMPLE, PROOF = "memory/tomatoes", "Primabella"
 GONE_SECONDS = 10.0
 Script = tuple[Call, ...]
 Engine = dict[str, Any]
-
-
-class Transcript:
-    """What is printed: facts, and checks that hold or not."""
-
-    def __init__(self) -> None:
-        self.failed = 0
-        self.checks = 0
-
-    def say(self, text: str = "") -> None:
-        """One line."""
-        sys.stdout.write(f"{text}\n")
-        sys.stdout.flush()
-
-    def check(self, claim: str, holds: bool, otherwise: str = "") -> None:
-        """A claim, and what was seen where it does not hold."""
-        self.checks += 1
-        self.failed += not holds
-        self.say(f"  {'ok  ' if holds else 'FAIL'} {claim}")
-        if not holds and otherwise:
-            self.say(f"       {otherwise[:2000]}")
 
 
 def main(words: Sequence[str]) -> int:
@@ -88,7 +69,7 @@ def _command() -> list[str]:
     return [found] if found else [sys.executable, "-m", "memory_mcp"]
 
 
-def _installed() -> tuple[Agent, ...]:
+def _installed() -> tuple[Claude, Codex]:
     install(HERE)
     programs = HERE / "node_modules" / ".bin"
     agents = (Claude(programs / "claude"), Codex(programs / "codex"))
@@ -110,7 +91,7 @@ def version(agent: Agent) -> str:
     return found[0] if found else ""
 
 
-def _drive(agents: tuple[Agent, ...], server: Server, root: Path) -> int:
+def _drive(agents: tuple[Claude, Codex], server: Server, root: Path) -> int:
     out = Transcript()
     shutil.copytree(ROOT / "examples" / "memory", root / "memory")
     told = _memory(server, "--version").stdout.split()
@@ -123,6 +104,10 @@ def _drive(agents: tuple[Agent, ...], server: Server, root: Path) -> int:
     first, second = agents
     scripts = (_beside(first, second), _beside(second, first))
     _round(out, agents, scripts, server, root / "both")
+    out.say("\nmemory-mcp install claude-code, in an empty home folder")
+    claude_installed(out, agents[0], server, root / "cc")
+    out.say("\nmemory-mcp install codex, in an empty home folder")
+    codex_installed(out, agents[1], server, root / "cx")
     _end(out, server, root)
     out.say(f"\n{out.checks - out.failed} of {out.checks} checks passed")
     return 1 if out.failed else 0
