@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -121,7 +122,8 @@ def _unasked(out: Transcript, server: Server, seen: Seen) -> None:
 
 def _opening(server: Server) -> str:
     """What the hook gives at a session's start, asked for by ourselves."""
-    event = {"session_id": "smoke", "hook_event_name": "SessionStart", "source": "startup"}
+    session = secrets.token_hex(8)  # another one each time: a session is told once
+    event = {"session_id": session, "hook_event_name": "SessionStart", "source": "startup"}
     told = _run(server, {}, "hook", "session-start", given=json.dumps(event)).stdout
     answer = json.loads(told or "{}").get("hookSpecificOutput", {})
     return str(answer.get("additionalContext", "")).strip()
@@ -150,12 +152,11 @@ def _trusted(agent: Codex, home: Path) -> str:
         answers = (json.loads(line) for line in process.stdout)
         found = next(answer["result"]["data"] for answer in answers if answer.get("id") == 1)
         process.stdin.close()
-    lines = [
-        f"[hooks.state.{json.dumps(hook['key'])}]\ntrusted_hash = {json.dumps(hook['currentHash'])}\n"
-        for place in found
-        for hook in place["hooks"]
-    ]
-    return "\n" + "".join(lines)
+    lines = [""]
+    for hook in (hook for place in found for hook in place["hooks"]):
+        lines += [f"[hooks.state.{json.dumps(hook['key'])}]"]
+        lines += [f"trusted_hash = {json.dumps(hook['currentHash'])}"]
+    return "\n".join([*lines, ""])
 
 
 def _states(server: Server, home: Path) -> set[str]:
