@@ -34,9 +34,14 @@ def client_lines(home: Path | None = None, arguments: Sequence[str] = ()) -> lis
     codex = [part for variable in variables for part in ("--env", variable)]
     remark = installation().remark
     desktop = json.dumps(settings, ensure_ascii=False)
+    given = [] if home is None or home == default_home() else ["--home", str(home)]
     return [
         *([remark, ""] if remark else []),
-        "Claude Code, in a shell:",
+        "Let it enter itself (claude-code, claude-desktop, codex, cursor, gemini, goose, vscode,"
+        " windsurf, zed):",
+        "  " + shlex.join([*start_command(), *given, *arguments, "install", "claude-code"]),
+        "",
+        "Or by hand. Claude Code, in a shell:",
         "  "
         + shlex.join(["claude", "mcp", "add", "memory", "-s", "user", *flags, "--", *command]),
         "",

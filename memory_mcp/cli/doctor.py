@@ -16,7 +16,6 @@ from memory_mcp import __version__
 from memory_mcp.cli import render
 from memory_mcp.cli.context import Setup, as_json, init_line, pass_setup
 from memory_mcp.cli.finding import Finding
-from memory_mcp.cli.install.examine import examine_clients
 from memory_mcp.cli.wording import counted, for_person
 from memory_mcp.core.config import Config, EmbeddingSettings
 from memory_mcp.core.errors import ConfigError, EmbeddingError, StorageError
@@ -70,6 +69,8 @@ def examine(setup: Setup) -> Iterator[Finding]:
     yield home
     usable = home.state != "wrong"
     if usable:
+        from memory_mcp.cli.install.examine import examine_clients  # every format of a client
+
         yield from examine_clients(Path(config.home))
     sources: tuple[Source, ...] = ()
     try:

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from memory_mcp.cli.install.catalog import CLIENTS
+from memory_mcp.cli.install.command import NAMES
 from memory_mcp.cli.install.parts import BEGIN
 from memory_mcp.cli.install.places import Machine
 from memory_mcp.cli.install.trust import hook_hash
@@ -40,6 +41,10 @@ def tree(folder: Path) -> Tree:
         str(path.relative_to(folder)): b"" if path.is_dir() else path.read_bytes()
         for path in folder.rglob("*")
     }
+
+
+def test_the_command_knows_every_client() -> None:
+    assert sorted(CLIENTS) == list(NAMES)
 
 
 def put(folder: Path, name: str, text: str) -> Path:

@@ -105,7 +105,7 @@ def _strict(text: str) -> dict[str, Any]:
     values = _lenient(text)
     try:
         if text.strip():
-            json.loads(text)
+            json.loads(text.removeprefix(json_tree.BOM))
     except json.JSONDecodeError as error:
         raise BrokenError(f"its client reads plain JSON: {error.msg}", error.lineno) from error
     except ValueError:

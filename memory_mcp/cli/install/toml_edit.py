@@ -1,7 +1,8 @@
 """Editing TOML: a table is put at the end or taken out, all else stays byte for byte.
 
 The parser of the standard library says where each statement ends: a statement is the fewest lines
-that parse. So there is no second grammar, and nothing is written in another way than it was.
+that parse. So there is no second grammar. tomlkit, which keeps comments, does not keep bytes: it
+writes LF into a file with CRLF, and leaves blank lines where a table was taken out.
 """
 
 from __future__ import annotations
