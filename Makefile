@@ -12,7 +12,7 @@ UV     := $(shell command -v uv 2>/dev/null)
 QUALITY := $(if $(LOCOMO),--locomo "$(LOCOMO)") $(if $(XQUAD),--xquad "$(XQUAD)")
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test clients conformance smoke functions check fix bench bench-check clean
+.PHONY: help setup demo test clients conformance smoke functions bundle check fix bench bench-check clean
 
 help:
 	@echo "make demo   set up, then show the memory at work"
@@ -21,6 +21,7 @@ help:
 	@echo "make conformance  the official MCP conformance suite against our HTTP server (needs npm)"
 	@echo "make smoke  Claude Code and Codex, the real programs, offline, on one memory (needs npm)"
 	@echo "make functions  the tools without MCP: Codex's dynamic tools, a loop of function calls (needs npm)"
+	@echo "make bundle  memory-mcp.mcpb, the bundle for Claude Desktop"
 	@echo "make check  format, lint, types, layers"
 	@echo "make fix    format and repair what lint can repair"
 	@echo "make bench  speed, size and search quality of this version"
@@ -57,6 +58,9 @@ smoke: setup
 
 functions: setup
 	PYTHON="$(CURDIR)/$(BIN)/python" sh integrations/codex/run.sh
+
+bundle: setup
+	$(BIN)/python integrations/desktop/build.py memory-mcp.mcpb
 
 check: setup
 	$(BIN)/ruff format --check .
