@@ -171,6 +171,19 @@ def test_another_server_by_our_name_stays_and_ours_gets_its_own(
     assert file.read_text("utf-8") == text
 
 
+def test_two_servers_in_one_file_go_one_by_one(person: Path, command: Command) -> None:
+    file = put(person, ".cursor/mcp.json", '{"mcpServers": {"x": {"command": "y"}}}\n')
+    command("install", "cursor")
+    once = file.read_bytes()
+    assert command("--agent", "work", "install", "cursor", "--name", "work").code == 0
+    command("install", "cursor", "--uninstall")
+    assert set(json.loads(file.read_bytes())["mcpServers"]) == {"x", "work"}
+    command("install", "cursor")
+    command("install", "cursor", "--name", "work", "--uninstall")
+    assert set(json.loads(file.read_bytes())["mcpServers"]) == {"x", "memory"}
+    assert file.read_bytes() == once
+
+
 def test_an_entry_made_by_hand_is_brought_up_to_date(person: Path, command: Command) -> None:
     text = '[mcp_servers.memory]\ncommand = "/old/bin/memory-mcp"\nrequired = false\n'
     file = put(person, ".codex/config.toml", text)

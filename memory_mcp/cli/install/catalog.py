@@ -52,6 +52,8 @@ class Target:
     """server, hooks or instructions."""
     what: str
     """What is entered, for people."""
+    name: str = ""
+    """The name of the server; empty for what is there once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +80,12 @@ class Client:
         """The file with the servers. Raises InputError where a project has none."""
         part = Server(self.format, (self.section, name), self.shape({**entry, "name": name}))
         if machine.project is None:
-            return Target(self.user(machine), part, "server", f"the server {name}")
-        if self.project is None:
+            file = self.user(machine)
+        elif self.project is not None:
+            file = machine.project / self.project
+        else:
             raise InputError(f"{self.title} has no file for a project; leave out --project")
-        return Target(machine.project / self.project, part, "server", f"the server {name}")
+        return Target(file, part, "server", f"the server {name}", name)
 
     def hooks(self, machine: Machine, program: tuple[str, ...]) -> Target | None:
         """The file with the hooks; None for a client without."""

@@ -48,11 +48,11 @@ def entering(target: Target, records: Records) -> Change:
     text = files.text_of(target.file, before)
     try:
         after = target.part.enter(text)
-        record = _valid(records, target.file, before)
+        record = _valid(records, target, before)
         if record:
             base = None if record.created else records.base(target.file)
         else:
-            known = records.base(target.file) if records.find(target.file) else None
+            known = records.base(target.file) if _own(records, target) else None
             bare = target.part.remove(text, files.text_of(target.file, known) if known else None)
             base = before if bare == text else bare.encode()
     except BrokenError as error:
@@ -66,9 +66,9 @@ def leaving(target: Target, records: Records) -> Change:
     """What uninstalling would do: the bytes of before where nobody has changed the file since,
     else without what is ours. Raises RefusedError."""
     before = files.read(target.file)
-    record = records.find(target.file)
-    base = records.base(target.file)
-    if _valid(records, target.file, before):
+    record = _own(records, target)
+    base = records.base(target.file) if record else None
+    if _valid(records, target, before):
         return Change(target, before, base, base)
     text = files.text_of(target.file, before)
     created = record is not None and record.created
@@ -85,7 +85,7 @@ def leaving(target: Target, records: Records) -> Change:
     return Change(target, before, None if gone else bare.encode(), base)
 
 
-def enter(change: Change, records: Records, client: str, name: str, project: Path | None) -> None:
+def enter(change: Change, records: Records, client: str, project: Path | None) -> None:
     """Make the change, and note the way back. Raises ConflictError, StorageError."""
     file = change.target.file
     record = records.find(file)
@@ -99,7 +99,7 @@ def enter(change: Change, records: Records, client: str, name: str, project: Pat
         file=str(file),
         kind=change.target.kind,
         what=change.target.what,
-        name=name,
+        name=change.target.name,
         after=digest(change.after),
         created=change.base is None,
         folders=(*map(str, folders), *(record.folders if record else ())),
@@ -111,14 +111,15 @@ def enter(change: Change, records: Records, client: str, name: str, project: Pat
 def leave(change: Change, records: Records) -> None:
     """Make the change, and forget the file. Raises ConflictError, StorageError."""
     file = change.target.file
-    record = records.find(file)
+    record = _own(records, change.target)
     if change.needed and change.before is not None:
         if change.after is None:
             files.delete(file, change.before, lambda old: records.keep(file, old))
             _remove(record.folders if record else ())
         else:
             files.write(file, change.before, change.after, lambda old: records.keep(file, old))
-    records.forget(file)
+    if record:
+        records.forget(file)
 
 
 def _remove(folders: Sequence[str]) -> None:
@@ -127,12 +128,18 @@ def _remove(folders: Sequence[str]) -> None:
             Path(folder).rmdir()
 
 
-def _valid(records: Records, file: Path, now: bytes | None) -> Record | None:
+def _own(records: Records, target: Target) -> Record | None:
+    """The record of this very entry; a file may hold several, of which the last one is noted."""
+    record = records.find(target.file)
+    return record if record and record.name == target.name else None
+
+
+def _valid(records: Records, target: Target, now: bytes | None) -> Record | None:
     """The record of a file that nobody has changed since."""
-    record = records.find(file)
+    record = _own(records, target)
     if record is None or now is None or digest(now) != record.after:
         return None
-    return record if record.created or records.base(file) is not None else None
+    return record if record.created or records.base(target.file) is not None else None
 
 
 def _broken(file: Path, error: BrokenError) -> RefusedError:

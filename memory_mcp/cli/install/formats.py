@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 from memory_mcp.cli.install import json_edit, json_tree, toml_edit, yaml_edit
 from memory_mcp.cli.install.json_tree import BrokenError
@@ -45,7 +45,7 @@ class Format:
             said = self.parse(after)
         except BrokenError:
             said = {}
-        if _bare(said) != _bare(expected):
+        if not _same(_bare(said), _bare(expected)):
             where = ".".join(map(str, path))
             raise RefusedError(
                 f"{where} is written in a way that cannot be changed without touching the rest;"
@@ -91,13 +91,26 @@ def _bare(values: Any) -> Any:
     return [_bare(item) for item in values] if isinstance(values, list) else values
 
 
+def _same(left: Any, right: Any) -> bool:
+    """Equal and of the same types; what is no number (nan) is the same as itself."""
+    if type(left) is not type(right):
+        return False
+    if isinstance(left, dict):
+        return left.keys() == right.keys() and all(_same(left[k], right[k]) for k in left)
+    if isinstance(left, list):
+        return len(left) == len(right) and all(map(_same, left, right))
+    return bool(left == right or (left != left and right != right))
+
+
 def _lenient(text: str) -> dict[str, Any]:
-    node = json_tree.tree(text)
-    if node is None:
-        return {}
-    if not isinstance(node.value, dict):
+    try:
+        values = _plain(text)  # in C: files of clients can be megabytes long
+    except ValueError:
+        node = json_tree.tree(text)
+        values = {} if node is None else node.value
+    if not isinstance(values, dict):
         raise BrokenError("the document is not an object")
-    return node.value
+    return values
 
 
 def _strict(text: str) -> dict[str, Any]:
@@ -105,12 +118,20 @@ def _strict(text: str) -> dict[str, Any]:
     values = _lenient(text)
     try:
         if text.strip():
-            json.loads(text.removeprefix(json_tree.BOM))
+            _plain(text)
     except json.JSONDecodeError as error:
         raise BrokenError(f"its client reads plain JSON: {error.msg}", error.lineno) from error
     except ValueError:
         pass  # a number of more digits than Python reads
     return values
+
+
+def _plain(text: str) -> Any:
+    return json.loads(text.removeprefix(json_tree.BOM), parse_constant=_refused)
+
+
+def _refused(word: str) -> NoReturn:
+    raise json.JSONDecodeError(f"{word} is no value of JSON", "", 0)
 
 
 JSON = Format("JSON", _strict, json_edit.put, json_edit.take)

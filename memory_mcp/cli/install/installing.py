@@ -50,7 +50,7 @@ def carry_out(setup: Setup, wish: Wish) -> None:
     elif wish.uninstall:
         _leave(chosen, changes, records)
     else:
-        _enter(chosen, changes, records, wish.name, machine.project)
+        _enter(chosen, changes, records, machine.project)
 
 
 def _targets(
@@ -93,10 +93,10 @@ def _show(changes: Sequence[Change]) -> None:
 
 
 def _enter(
-    client: Client, changes: Sequence[Change], records: Records, name: str, project: Path | None
+    client: Client, changes: Sequence[Change], records: Records, project: Path | None
 ) -> None:
     for change in changes:
-        enter(change, records, client.name, name, project)
+        enter(change, records, client.name, project)
         done = "entered" if change.needed else "was there already"
         render.line(f"{change.target.file}: {change.target.what} {done}")
         if change.needed and change.before is not None:
