@@ -156,7 +156,7 @@ def test_what_needs_a_memory_makes_none(tmp_path: Path, command: Command, line: 
 def test_init_hands_its_flags_on_to_clients(tmp_path: Path, command: Command) -> None:
     place = str(tmp_path / "home")
     done = command("--home", place, "--agent", "work", "--read-only", "init")
-    assert done.out.count("--agent work --read-only") == 2
+    assert done.out.count("--agent work --read-only") == 3
     assert done.out.count('"--agent", "work", "--read-only"') == 2
     shown = command("--home", place, "--tools", "core", "init", "--json").json
     assert shown["server"]["args"][-2:] == ["--tools", "core"]
