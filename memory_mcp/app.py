@@ -1,7 +1,8 @@
 """The composition root: builds everything with a lifetime, and owns it.
 
 A `Home` is what all agents of a home share: one index, one model, one set of background tasks. An
-`App` is the memory of one agent: its own inbox and what all share, seen through one view.
+`App` is the memory of one agent: its own inbox and what all share, seen through one view; in a
+project it is that with the project's own notes in front.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
@@ -17,25 +18,30 @@ import anyio
 import anyio.abc
 import anyio.to_thread
 
-from memory_mcp.core.agent import check_agent
 from memory_mcp.core.config import Config
-from memory_mcp.core.errors import ConfigError, MemoryMcpError, Problem, StorageError
+from memory_mcp.core.errors import MemoryMcpError, StorageError
 from memory_mcp.core.ports import Clock, Embedder
 from memory_mcp.curate.edit import Writer
-from memory_mcp.curate.journal import Journal
+from memory_mcp.curate.journal import Journal, Owner
 from memory_mcp.curate.save import Jobs
+from memory_mcp.curate.scoped import ScopedWriter
 from memory_mcp.index.embedder import make_embedder
 from memory_mcp.index.index import Index
 from memory_mcp.index.view import IndexView
 from memory_mcp.notes.history import History
-from memory_mcp.notes.own import is_own, keeper, other_spelling
+from memory_mcp.notes.own import config_of, keeper, project_keeper
 from memory_mcp.notes.privacy import close_to_others
+from memory_mcp.notes.projects import project_inbox, project_vaults
 from memory_mcp.notes.sources import Source, is_same_folder, open_sources
 from memory_mcp.recall.recall import Recall
 from memory_mcp.search.read import Reader
 from memory_mcp.search.search import Searcher
+from memory_mcp.settings.project import Project, layered
 
 log = logging.getLogger(__name__)
+
+Key = tuple[str, Project | None]
+"""Whose memory: an agent, and the project in which it works."""
 
 _LOOK_SECONDS = 60.0  # how often jobs are looked for whose agent nobody has opened here
 
@@ -64,6 +70,16 @@ class App:
     jobs: Jobs
     recall: Recall
     home: Home
+    project: Project | None = None
+    """Whose notes are seen besides; None outside of projects."""
+    wider: App | None = None
+    """In a project: the agent's memory outside of it."""
+    warnings: tuple[str, ...] = ()
+    """What a person should know of the project's folder."""
+
+    def keeping(self, *, project: bool) -> App:
+        """The memory that keeps an inbox: of the project, or the global one."""
+        return self if project or self.wider is None else self.wider
 
     def start(self) -> None:
         """Begin the background work of the whole home (index, watcher, jobs). Calling it again
@@ -88,22 +104,34 @@ class Home:
         self._folder = Path(config.home)
         close_to_others(self._folder)
         self._journal = Journal(self._folder / ".state" / "jobs")
-        self._apps: dict[str, App] = {}
-        self._refused: set[str] = set()
+        self._apps: dict[Key, App] = {}
+        self._work: dict[Key, anyio.CancelScope] = {}
+        self._refused: set[Owner] = set()
         self._started = False
         self._tasks: anyio.abc.TaskGroup | None = None
 
-    def app(self, agent: str) -> App:
-        """The memory of an agent; made at the first call, also while the home is at work: the
-        inbox joins the running index. Raises ConfigError for a name that no agent can have, and
-        where the agent's folders cannot be told from others."""
-        known = self._apps.get(agent)
+    def app(self, agent: str, project: Project | None = None) -> App:
+        """The memory of an agent, in a project; made at the first call, also while the home is at
+        work: the inbox joins the running index. Raises ConfigError for a name that no agent can
+        have, and where the agent's folders cannot be told from others."""
+        key = agent, project
+        known = self._apps.get(key)
         if known is None:
-            known = self._apps[agent] = self._open(agent)
+            known = self._open(agent) if project is None else self._within(agent, project)
+            self._apps[key] = known
             if self._started:
-                self._begin(known.jobs.run)
-                self._begin(known.recall.run)
+                self._begin_work(key)
         return known
+
+    def close(self, agent: str, project: Project) -> None:
+        """Forget the memory of an agent in a project, which nobody uses now. Its notes stay in the
+        index, and the next call of `app` opens it again."""
+        app = self._apps.pop((agent, project), None)
+        if app is not None:
+            app.index.close()
+        work = self._work.pop((agent, project), None)
+        if work is not None:
+            work.cancel()
 
     def start(self) -> None:
         """Begin the background work. Calling it again does nothing."""
@@ -111,9 +139,8 @@ class Home:
             return
         self._started = True
         self._begin(self.index.run)
-        for app in self._apps.values():
-            self._begin(app.jobs.run)
-            self._begin(app.recall.run)
+        for key in self._apps:
+            self._begin_work(key)
         if not self.config.writing.read_only:
             self._begin(self._find_jobs)
 
@@ -143,8 +170,52 @@ class Home:
         assert self._tasks is not None, "a home works only while it is alive"
         self._tasks.start_soon(work)  # type: ignore[arg-type]  # a coroutine function
 
+    def _begin_work(self, key: Key) -> None:
+        scope = self._work[key] = anyio.CancelScope()
+        app = self._apps[key]
+
+        async def work() -> None:
+            with scope:
+                async with anyio.create_task_group() as tasks:
+                    tasks.start_soon(app.jobs.run)
+                    tasks.start_soon(app.recall.run)
+
+        self._begin(work)
+
+    def _within(self, agent: str, project: Project) -> App:
+        """The memory of an agent with that of a project in front."""
+        wider = self.app(agent)
+        config = layered(wider.config, project)
+        vaults, warnings = project_vaults(config, project, wider.sources)
+        sources = self._joined((project_inbox(config, project), *vaults))
+        sources = (sources[0], *wider.sources, *sources[1:])
+        history = History(self._folder / ".history", project_keeper(project.id))
+        history.recent = wider.history.recent
+        index = IndexView(self.index, sources)
+        searcher = Searcher(index, config.search)
+        reader = Reader(index, sources, config.chunking, history.recent.keep)
+        writer = ScopedWriter(
+            wider.writer, sources, index, history, self.clock, searcher, config.writing
+        )
+        jobs = Jobs(self._journal, writer, index, self.clock, agent, project.id, wider.jobs)
+        return replace(
+            wider,
+            config=config,
+            sources=sources,
+            history=history,
+            index=index,
+            searcher=searcher,
+            reader=reader,
+            writer=writer,
+            jobs=jobs,
+            recall=Recall(index, searcher, config, project.id),
+            project=project,
+            wider=wider,
+            warnings=(*project.warnings, *warnings),
+        )
+
     def _open(self, agent: str) -> App:
-        config = _config_of(self.config, agent)
+        config = config_of(self.config, agent)
         sources = self._joined(open_sources(config))
         history = History(self._folder / ".history", keeper(config))
         index = IndexView(self.index, sources)
@@ -153,19 +224,8 @@ class Home:
         writer = Writer(sources, index, history, self.clock, searcher, config.writing)
         jobs = Jobs(self._journal, writer, index, self.clock, agent)
         recall = Recall(index, searcher, config)
-        return App(
-            config,
-            self.clock,
-            sources,
-            history,
-            index,
-            searcher,
-            reader,
-            writer,
-            jobs,
-            recall,
-            self,
-        )
+        house = index, searcher, reader, writer, jobs, recall
+        return App(config, self.clock, sources, history, *house, self)
 
     def _joined(self, sources: tuple[Source, ...]) -> tuple[Source, ...]:
         """The agent's sources as the index has them; those it does not have yet are added."""
@@ -190,35 +250,19 @@ class Home:
         """Open the memories of agents that have jobs and no process that works on them."""
         while True:
             try:
-                left = await anyio.to_thread.run_sync(self._journal.agents_left)
+                left = await anyio.to_thread.run_sync(self._journal.owners_left)
             except StorageError as error:
                 log.warning("Jobs of other agents wait: %s", error)
                 left = frozenset()
-            for agent in sorted(left - self._apps.keys() - self._refused):
+            open_here = {(agent, project and project.id) for agent, project in self._apps}
+            for owner in sorted(left - open_here - self._refused, key=str):
+                agent, project = owner
                 try:
-                    self.app(agent)
+                    self.app(agent, None if project is None else Project(project))
                 except MemoryMcpError as error:
-                    self._refused.add(agent)
+                    self._refused.add(owner)
                     log.warning("Jobs of agent %.64r wait: %s", agent, error)
             await anyio.sleep(_LOOK_SECONDS)
-
-
-def _config_of(config: Config, agent: str) -> Config:
-    """The settings for one agent. Raises ConfigError for a name that no agent can have, or one
-    that this disk takes for another agent's."""
-    try:
-        check_agent(agent)
-    except ValueError as error:
-        raise ConfigError([Problem("agent", str(error), "agent")]) from error
-    for item in config.sources.values():
-        known = other_spelling(item.path, Path(config.home), agent) if is_own(item.path) else None
-        if known is not None:
-            message = (
-                f"{agent!r} would get the folder {known!r}: this disk does not tell capital"
-                " letters from small ones; use that spelling, or another name"
-            )
-            raise ConfigError([Problem("agent", message, "folder")])
-    return config.model_copy(update={"agent": agent})
 
 
 @asynccontextmanager
@@ -241,12 +285,14 @@ async def open_home(
 @asynccontextmanager
 async def open_app(
     config: Config,
+    project: Project | None = None,
     *,
     embedder: Callable[[], Embedder] | None = None,
     clock: Clock | None = None,
 ) -> AsyncIterator[App]:
-    """The memory of the agent of these settings, in a home of its own; see `open_home`."""
+    """The memory of the agent of these settings, in a project, in a home of its own; see
+    `open_home`."""
     home = Home(config, clock or SystemClock(), embedder or make_embedder(config.embedding))
-    app = home.app(config.agent)
+    app = home.app(config.agent, project)
     async with home.alive():
         yield app

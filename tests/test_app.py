@@ -213,7 +213,7 @@ async def test_jobs_of_an_agent_that_another_process_serves_are_left_to_it(
         journal = Journal(tmp_path / ".state" / "jobs")
         journal.add("save-later", kind="save", agent="jay", created="2026-01-01", request={})
         journal.add("save-other", kind="save", agent="daw", created="2026-01-01", request={})
-        assert journal.agents_left() == {"daw"}
+        assert journal.owners_left() == {("daw", None)}
 
 
 async def test_a_job_of_nobody_is_the_default_agents(tmp_path: Path) -> None:

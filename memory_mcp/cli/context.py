@@ -15,6 +15,7 @@ from memory_mcp.cli.clients import default_home
 from memory_mcp.core.config import Config
 from memory_mcp.core.errors import NotFoundError
 from memory_mcp.settings import Loaded, load
+from memory_mcp.settings.project import Project, project_of, settled, working_folder
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +48,19 @@ class Setup:
         return load(os.environ, self.flags)
 
     def config(self) -> Config:
-        """The settings; what is odd but no error is said on stderr."""
+        """The settings, in this folder; what is odd but no error is said on stderr."""
+        loaded = self._said()
+        return settled(loaded, project_here(loaded.config))
+
+    def shared(self) -> Config:
+        """The settings wherever one is: for what serves clients of any folder."""
+        return self._said().config
+
+    def _said(self) -> Loaded:
         loaded = self.load()
         for warning in loaded.warnings:
             render.remark(str(warning))
-        return loaded.config
+        return loaded
 
     def existing(self) -> Config:
         """The settings of a home that is there: for commands that must not make one.
@@ -76,6 +85,11 @@ class Setup:
             if value and loaded.origins.get(key, "").startswith("MEMORY_MCP_"):
                 flags.setdefault(name, value)
         return words_of(flags)
+
+
+def project_here(config: Config) -> Project | None:
+    """The project of the folder in which the command runs, where `projects` is auto."""
+    return project_of(config, working_folder(os.environ), os.environ)
 
 
 def words_of(flags: Mapping[str, object]) -> list[str]:

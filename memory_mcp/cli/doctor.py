@@ -14,13 +14,16 @@ import click
 
 from memory_mcp import __version__
 from memory_mcp.cli import render
-from memory_mcp.cli.context import Setup, as_json, init_line, pass_setup
+from memory_mcp.cli.context import Setup, as_json, init_line, pass_setup, project_here
 from memory_mcp.cli.finding import Finding
+from memory_mcp.cli.index import projects_json, sources_of
 from memory_mcp.cli.wording import counted, for_person
 from memory_mcp.core.config import Config, EmbeddingSettings
 from memory_mcp.core.errors import ConfigError, EmbeddingError, StorageError
 from memory_mcp.notes.failure import plain_reason
-from memory_mcp.notes.sources import Source, open_sources
+from memory_mcp.notes.sources import Source
+from memory_mcp.settings.project import Project
+from memory_mcp.settings.project_file import NAME
 
 if TYPE_CHECKING:
     from memory_mcp.core.ports import Embedder
@@ -73,14 +76,31 @@ def examine(setup: Setup) -> Iterator[Finding]:
 
         yield from examine_clients(Path(config.home))
     sources: tuple[Source, ...] = ()
+    project = project_here(config)
     try:
-        sources = open_sources(config, create=False)
+        sources, warnings = sources_of(config, project)
     except ConfigError as error:
         yield from _unusable(error)
+    else:
+        yield from _projects(config, project, warnings)
     for source in sources:
         if usable or not _is_inside(source, config):
             yield examine_source(source, later=_is_inside(source, config))
     yield from _derived(config, sources if usable else ())
+
+
+def _projects(
+    config: Config, project: Project | None, warnings: tuple[str, ...]
+) -> Iterator[Finding]:
+    """Which project this folder belongs to, and which ones have notes."""
+    if config.projects == "off":
+        return
+    known = projects_json(config)
+    others = ", ".join(f"{one['id']} ({counted(one['files'], 'note')})" for one in known)
+    here = "this folder belongs to none" if project is None else f"this folder is {project.id}"
+    yield Finding("projects", "good", f"{here}; with notes: {others or 'none yet'}")
+    for text in warnings:
+        yield Finding(NAME, "remark", text)
 
 
 def _unusable(error: ConfigError) -> Iterator[Finding]:

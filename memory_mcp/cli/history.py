@@ -8,14 +8,17 @@ import click
 
 from memory_mcp.cli import render
 from memory_mcp.cli.asking import show_engine
-from memory_mcp.cli.context import Setup, as_json, pass_setup
-from memory_mcp.cli.running import with_memory
+from memory_mcp.cli.context import Setup, as_json, pass_setup, project_here
+from memory_mcp.cli.running import WORDS, with_memory
 from memory_mcp.cli.wording import when
 from memory_mcp.core.config import Config
 from memory_mcp.core.errors import AmbiguousError, NotFoundError
-from memory_mcp.core.reference import join, split
+from memory_mcp.core.reference import GLOBAL, INBOX, PROJECT, join, split
 from memory_mcp.notes.history import History
-from memory_mcp.notes.own import keeper
+from memory_mcp.notes.own import keeper, project_keeper
+from memory_mcp.notes.place import is_taken
+from memory_mcp.notes.projects import project_inbox
+from memory_mcp.settings.project import Project
 
 
 @click.command()
@@ -25,8 +28,7 @@ from memory_mcp.notes.own import keeper
 def history(setup: Setup, reference: str, json_: bool) -> None:
     """The kept versions of a note, the newest first."""
     config = setup.existing()
-    kept = History(Path(config.home) / ".history", keeper(config))
-    full = kept_reference(config, kept, reference)
+    kept, full = history_of(config, project_here(config), reference)
     versions = kept.versions(full)
     if json_:
         rows = [
@@ -52,9 +54,10 @@ def history(setup: Setup, reference: str, json_: bool) -> None:
 def restore(setup: Setup, reference: str, revision: str | None, json_: bool) -> None:
     """Bring a kept version back: the newest, or REVISION. What it replaces is kept, too."""
     config = setup.existing()
-    kept = History(Path(config.home) / ".history", keeper(config))
-    full = kept_reference(config, kept, reference)
-    result = with_memory(config, lambda app: app.writer.restore(full, revision), None)
+    project = project_here(config)
+    full = reference if project else history_of(config, None, reference)[1]
+    wait = WORDS if project else None  # which inbox is meant depends on the notes that are there
+    result = with_memory(config, lambda app: app.writer.restore(full, revision), wait)
     show_engine(setup, [result.reference])
     if json_:
         render.as_json(
@@ -69,6 +72,24 @@ def restore(setup: Setup, reference: str, revision: str | None, json_: bool) -> 
     render.line(f"{result.reference} is back at revision {result.revision}.")
     if result.replaced_revision:
         render.line(f"The text it replaced is kept as {result.replaced_revision}.")
+
+
+def history_of(config: Config, project: Project | None, text: str) -> tuple[History, str]:
+    """The history that has the note of a reference, and the reference in it: in a project, that of
+    its inbox, where there is such a note or was one, before the global one."""
+    root = Path(config.home) / ".history"
+    shared = History(root, keeper(config))
+    if project is None:
+        return shared, kept_reference(config, shared, text)
+    first, slash, rest = text.partition("/")
+    scope, path = (first, rest) if slash and first in (GLOBAL, PROJECT) else (None, text)
+    own = History(root, project_keeper(project.id))
+    full = kept_reference(config, own if scope != GLOBAL else shared, path)
+    inbox, _, slug = full.partition("/")
+    there = is_taken(project_inbox(config, project), slug)
+    if inbox == INBOX and scope != GLOBAL and (there or scope or own.newest(full)):
+        return own, full
+    return shared, kept_reference(config, shared, path)
 
 
 def kept_reference(config: Config, kept: History, text: str) -> str:

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from memory_mcp.cli import render
 from memory_mcp.cli.asking import asked
-from memory_mcp.cli.context import Setup, as_json, no_memory, pass_setup
+from memory_mcp.cli.context import Setup, as_json, no_memory, pass_setup, project_here
 from memory_mcp.cli.wording import counted
 from memory_mcp.core.config import Config
 from memory_mcp.core.errors import MemoryMcpError
 from memory_mcp.index.state import IndexState
+from memory_mcp.settings.project import Project
+
+if TYPE_CHECKING:
+    from memory_mcp.notes.sources import Source
 
 REINDEX_SECONDS = 60.0
 """How long an engine may be silent while it builds the index again."""
@@ -46,18 +50,45 @@ def status_of(setup: Setup, config: Config) -> dict[str, Any]:
         render.remark(f"The engine runs: {error}.")
         found = None
     if found is None:
-        return status_json(config.home, config.agent, state_of(config))
+        project = project_here(config)
+        sources, warnings = sources_of(config, project)
+        state = state_of(config, sources)
+        found = status_json(config.home, config.agent, state, project=project, warnings=warnings)
     engine = {key: found["engine"][key] for key in ("pid", "uptime_s", "clients")}
-    return {**found, "home": config.home, "engine": engine}
+    projects = {} if config.projects == "off" else {"projects": projects_json(config)}
+    return {**found, "home": config.home, "engine": engine, **projects}
 
 
-def state_of(config: Config) -> IndexState:
+def sources_of(
+    config: Config, project: Project | None
+) -> tuple[tuple[Source, ...], tuple[str, ...]]:
+    """The sources that a client here would see, and warnings of the project. Nothing is made."""
+    from memory_mcp.notes.projects import project_inbox, project_vaults
+    from memory_mcp.notes.sources import open_sources
+
+    shared = open_sources(config, create=False)
+    if project is None:
+        return shared, ()
+    vaults, warnings = project_vaults(config, project, shared)
+    sources = (project_inbox(config, project), *shared, *vaults)
+    return sources, (*project.warnings, *warnings)
+
+
+def projects_json(config: Config) -> list[dict[str, Any]]:
+    """The projects that have notes in this home, for the one to whom it belongs."""
+    from memory_mcp.notes.projects import known_projects
+
+    return [
+        {"id": one.id, "path": str(one.folder), "files": one.notes}
+        for one in known_projects(Path(config.home))
+    ]
+
+
+def state_of(config: Config, sources: Sequence[Source]) -> IndexState:
     """The state as files and catalog show it. Nothing is made: a folder that the first start
     makes in the home counts as empty, in a home that is not there as missing."""
     from memory_mcp.index.status import disk_state
-    from memory_mcp.notes.sources import open_sources
 
-    sources = open_sources(config, create=False)
     state = disk_state(config, sources)
     home = Path(config.home).resolve()
     if not home.is_dir():
@@ -95,6 +126,11 @@ def _show(found: Mapping[str, Any]) -> None:
         render.line(f"engine: process {engine['pid']}, {counted(engine['clients'], 'client')}")
     render.line(f"meaning: {_meaning(found['embedder'], found['vectors'])}")
     render.line(f"waiting to be indexed: {counted(found['pending'], 'note')}")
+    if "project" in found:
+        render.line(f"project: {found['project']['id']}, {found['project']['folder']}")
+    others = [one["id"] for one in found.get("projects", ())]
+    if others:
+        render.line(f"projects with notes: {', '.join(others)}")
     for warned in found["warnings"]:
         render.line(f"warning: {warned['reference']}: {warned['message']}")
 

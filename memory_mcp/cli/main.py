@@ -30,6 +30,7 @@ from memory_mcp.cli.recall import recall
 from memory_mcp.cli.saving import jobs, save
 from memory_mcp.cli.search import list_notes, search
 from memory_mcp.cli.serve import serve
+from memory_mcp.cli.trust import trust
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -74,6 +75,7 @@ for command in (
     jobs,
     config,
     init,
+    trust,
     demo,
     serve,
     hook,

@@ -15,7 +15,7 @@ from memory_mcp.cli.running import BRIEFLY, WORDS, with_memory
 from memory_mcp.core.config import Config
 from memory_mcp.core.errors import InputError, NotFoundError, RefusedError, SlugError
 from memory_mcp.core.note import Json, Passage
-from memory_mcp.core.reference import join, split
+from memory_mcp.core.reference import GLOBAL, PROJECT, join, split
 from memory_mcp.core.slug import RULE, check_slug, shown
 
 if TYPE_CHECKING:
@@ -25,8 +25,16 @@ if TYPE_CHECKING:
 INBOX = "memory"
 """The source that is written to."""
 
+INBOXES = (f"{GLOBAL}/", f"{PROJECT}/")
+"""How a name begins that says which inbox is meant."""
+
 content_option = click.option(
     "--content", metavar="TEXT", help="The text; else it is read from standard input."
+)
+scope_option = click.option(
+    "--scope",
+    type=click.Choice(["global", "project"]),
+    help="Whose inbox; else the project's where there is one.",
 )
 revision_option = click.option(
     "--if-revision", metavar="REV", help="Only if the note still has this revision."
@@ -119,6 +127,7 @@ def _show_passages(passages: Sequence[Passage], json_: bool) -> None:
 @content_option
 @click.option("--tag", "tags", multiple=True, metavar="TAG", help="A tag; again for more.")
 @revision_option
+@scope_option
 @as_json
 @pass_setup
 def write(
@@ -127,6 +136,7 @@ def write(
     content: str | None,
     tags: Sequence[str],
     if_revision: str | None,
+    scope: str | None,
     json_: bool,
 ) -> None:
     """Write or replace an inbox note. A text that is replaced stays in the history."""
@@ -135,7 +145,9 @@ def write(
     header: dict[str, Json] | None = {"tags": list(tags)} if tags else None
     wait = None if config.writing.read_only else BRIEFLY  # a refusal lists no similar notes
     done = with_memory(
-        config, lambda app: app.writer.write(slug, text, header, expected=if_revision), wait
+        config,
+        lambda app: app.writer.write(slug, text, header, expected=if_revision, scope=scope),
+        wait,
     )
     show_engine(setup, [done.reference])
     if json_:
@@ -171,7 +183,8 @@ def delete(setup: Setup, slug: str, if_revision: str | None, json_: bool) -> Non
     """Delete an inbox note. Its text stays in the history."""
     config = setup.existing()
     name = inbox_slug(config, slug)
-    if not is_slug(name):
+    _, slash, rest = name.partition("/")
+    if not is_slug(rest if slash and name.startswith(INBOXES) else name):
         raise NotFoundError(
             f"there is no inbox note {shown(name)}, since {RULE}; memory-mcp list --source memory"
             " names them all"

@@ -43,6 +43,6 @@ async def _hold(config: Config, request: PortRequest) -> None:
     faces = Faces(config)
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(faces.run)
-        async with open_port(faces.opened, faces.server, request) as opened:
+        async with open_port(faces.opened, faces.of_agent, request) as opened:
             render.remark(serving(opened.url, bool(request.grants[0].token)))
             await anyio.sleep_forever()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 import anyio
 
 from memory_mcp.cli import render
+from memory_mcp.cli.context import project_here
 from memory_mcp.cli.wording import counted
 from memory_mcp.core.config import Config
 from memory_mcp.core.errors import MemoryMcpError
@@ -61,7 +62,7 @@ async def _act(
     from memory_mcp.app import open_app  # the whole house: only for commands that need it
 
     failure: MemoryMcpError | None = None
-    async with open_app(config) as app:
+    async with open_app(config, project_here(config)) as app:
         app.start()
         if wait is not None:
             await prepared(app, wait)

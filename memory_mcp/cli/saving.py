@@ -10,8 +10,8 @@ import click
 
 from memory_mcp.cli import render
 from memory_mcp.cli.asking import show_engine
-from memory_mcp.cli.context import Setup, as_json, pass_setup
-from memory_mcp.cli.notes import content_option, given_text
+from memory_mcp.cli.context import Setup, as_json, pass_setup, project_here
+from memory_mcp.cli.notes import content_option, given_text, scope_option
 from memory_mcp.cli.running import with_memory
 from memory_mcp.cli.wording import for_person, when
 from memory_mcp.core.errors import MemoryMcpError, NotFoundError
@@ -28,16 +28,22 @@ FILING_SECONDS = 15.0
 @content_option
 @click.option("--context", metavar="TEXT", help="Where it comes from, what it belongs to.")
 @click.option("--source-url", metavar="URL", help="The web page it was taken from.")
+@scope_option
 @as_json
 @pass_setup
 def save(
-    setup: Setup, content: str | None, context: str | None, source_url: str | None, json_: bool
+    setup: Setup,
+    content: str | None,
+    context: str | None,
+    source_url: str | None,
+    scope: str | None,
+    json_: bool,
 ) -> None:
     """Keep a fact without choosing a name for it."""
     config, text = setup.config(), given_text(content)
 
     async def act(app: App) -> Job:
-        job = await app.jobs.save(text, context, source_url)
+        job = await app.jobs.save(text, context, source_url, scope)
         return await app.jobs.finished(job.job_id, FILING_SECONDS)
 
     job = with_memory(config, act, None)
@@ -58,7 +64,10 @@ def save(
 def jobs(setup: Setup, job_id: str | None, json_: bool) -> None:
     """What became of saved facts, the newest first."""
     config = setup.existing()
-    found = journal_jobs(Path(config.home), config.agent, job_id)
+    project = project_here(config)
+    found = journal_jobs(
+        Path(config.home), config.agent, job_id, None if project is None else project.id
+    )
     if json_:
         render.as_json({"jobs": [job_json(job) for job in found]})
         return
@@ -73,13 +82,16 @@ def jobs(setup: Setup, job_id: str | None, json_: bool) -> None:
     render.table(columns, rows, whole=columns[:3])
 
 
-def journal_jobs(home: Path, agent: str, job_id: str | None) -> Sequence[Job]:
-    """The jobs of an agent, read from the journal of its home. Raises NotFoundError for one that
-    it does not have."""
+def journal_jobs(
+    home: Path, agent: str, job_id: str | None, project: str | None = None
+) -> Sequence[Job]:
+    """The jobs of an agent (and of a project), read from the journal of its home. Raises
+    NotFoundError for one that it does not have."""
     from memory_mcp.curate.journal import Journal
 
     records = Journal(home / ".state" / "jobs").records()
-    known = [record.job for record in records if record.agent == agent]
+    owners = ((agent, None), (agent, project))
+    known = [record.job for record in records if record.owner in owners]
     if job_id is None:
         return known[::-1]
     found = [job for job in known if job.job_id == job_id]

@@ -70,7 +70,7 @@ def serve(setup: Setup, transport: str, host: str | None, port: int | None) -> i
     if transport == "stdio":
         return _on_stdio(setup)
     given = {"http.host": host, "http.port": port}
-    config = Setup({**setup.flags, **given}).config()
+    config = Setup({**setup.flags, **given}).shared()
     request = _request(config, cast("Transport", transport))
     if setup.flags.get("in_process"):
         from memory_mcp.cli.port import serve_here

@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from memory_mcp.core.reference import GLOBAL
+
 LinkKind = Literal["wikilink", "embed", "markdown", "relation"]
 SourceKind = Literal["memory", "wiki", "vault"]
 HeaderState = Literal["none", "good", "broken"]
+Scope = Literal["global", "project"]
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 
 
@@ -83,11 +86,15 @@ class Card:
     language: str = "en"
     """ISO 639-1 code by which the words of the note are stemmed."""
     warnings: tuple[str, ...] = ()
+    scope: Scope | None = None
+    """Of an inbox note: the project's own, or for all; None elsewhere."""
+    shadowed: bool = False
+    """Whether a project's own note has the name that this one of the global inbox would have."""
 
     @property
     def reference(self) -> str:
-        """`<source>/<path>`, the canonical reference."""
-        return f"{self.source}/{self.path}"
+        """`<source>/<path>`, the canonical reference; `global/<path>` where it is shadowed."""
+        return f"{GLOBAL if self.shadowed else self.source}/{self.path}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,13 @@ from collections.abc import Collection
 from memory_mcp.core.errors import InputError
 from memory_mcp.core.slug import shown
 
+INBOX = "memory"
+"""The name of every inbox."""
+
+GLOBAL, PROJECT = "global", "project"
+"""How the two inboxes of a client that works in a project are told apart: `memory/x` is the
+project's note where both have an x, and the other one is `global/x`."""
+
 _MAX_LENGTH = 1000
 _DRIVE = re.compile(r"[A-Za-z]:")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")

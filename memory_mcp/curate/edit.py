@@ -23,6 +23,7 @@ from memory_mcp.core.ports import Clock
 from memory_mcp.core.reference import join
 from memory_mcp.core.slug import check_slug
 from memory_mcp.curate.conflict import check_revision
+from memory_mcp.curate.decoding import decoded
 from memory_mcp.curate.place import inbox_of, place_of
 from memory_mcp.curate.policy import check_pin, check_scope, check_secrets
 from memory_mcp.curate.relation import canonical, linked, relations
@@ -61,6 +62,8 @@ class Writer:
         self._intend: Intend | None = None
         self.inbox = inbox_of(self._sources)
         """The source that is written to."""
+        self.inboxes: tuple[Source, ...] = (self.inbox,)
+        """All whose notes have names that a new one cannot have."""
 
     def noting(self, intend: Intend) -> Writer:
         """The same writer, which tells `intend` of each change before it is made, on the thread
@@ -131,7 +134,7 @@ class Writer:
             check_revision(reference, current, expected, self._history)
             if current is None:
                 raise NotFoundError(f"{reference} does not exist; create it with memory_write.")
-            old = _decoded(reference, current)
+            old = decoded(reference, current)
             done = self._checked(old, apply(request, old, now))
             return done.text.encode("utf-8")
 
@@ -161,7 +164,8 @@ class Writer:
         self.check_writable()
         origin, path = await place_of(self._index, self.inbox, source)
         goal, goal_path = await locate(self._index, target)
-        reference, aim = join(origin.name, path), join(goal.name, goal_path)
+        names = self._index.names
+        reference, aim = names.reference(origin.id, path), names.reference(goal.id, goal_path)
         if origin.id != self.inbox.id:
             raise RefusedError(
                 f"{reference} is not in the inbox, and only inbox notes are written; link from"
@@ -178,7 +182,7 @@ class Writer:
             check_revision(reference, current, expected, self._history)
             if current is None:
                 raise NotFoundError(f"{reference} does not exist; create it with memory_write.")
-            text = linked(_decoded(reference, current), aim, relation, now, known)
+            text = linked(decoded(reference, current), aim, relation, now, known)
             return text.encode("utf-8")
 
         written = await self._update(origin, path, change)
@@ -196,6 +200,15 @@ class Writer:
         data = await anyio.to_thread.run_sync(load)
         written = await self._update(source, path, lambda _: data)
         return WriteResult(full, revision_of(data), written.before is None, written.kept)
+
+    async def named(self, slug: str, scope: str | None = None) -> str:
+        """The reference of the inbox note that a slug means, there or not."""
+        return join(self.inbox.name, slug)
+
+    async def origin(self, source: str) -> str:
+        """The reference of the note that `link` would change. Raises as `link`."""
+        found, path = await place_of(self._index, self.inbox, source)
+        return self._index.names.reference(found.id, path)
 
     async def similar(self, reference: str, text: str) -> tuple[Similar, ...]:
         """Other notes that say something like this text of a note, the nearest first."""
@@ -251,7 +264,7 @@ class Writer:
     ) -> Written:
         """Change the file, then let the index see it. The file's change is never cut off; were the
         index cut off, its next sweep would see the file. `warnings` are those of the change."""
-        noted = self._noted(join(source.name, path), change, warnings)
+        noted = self._noted(source, path, change, warnings)
         work = partial(files.update, source, path, noted, self._history, self._clock.now())
         written = await anyio.to_thread.run_sync(work)
         if written.after is not None:
@@ -260,15 +273,16 @@ class Writer:
         return written
 
     def _noted(
-        self, reference: str, change: Change, warnings: Callable[[], tuple[str, ...]]
+        self, source: Source, path: str, change: Change, warnings: Callable[[], tuple[str, ...]]
     ) -> Change:
         intend = self._intend
         if intend is None:
             return change
+        reference, project = join(source.name, path), source.project is not None
 
         def noted(current: bytes | None) -> bytes | None:
             after = change(current)
-            intend(Step(reference, current, after, warnings()))
+            intend(Step(reference, current, after, warnings(), project))
             return after
 
         return noted
@@ -280,16 +294,6 @@ class Writer:
 def iso(moment: datetime) -> str:
     """ISO time with its offset, to the second."""
     return moment.isoformat(timespec="seconds")
-
-
-def _decoded(reference: str, data: bytes) -> str:
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise RefusedError(
-            f"{reference} is not UTF-8 text (byte {error.start:,} of {len(data):,}), so it is not"
-            " edited; save it as UTF-8 in an editor first."
-        ) from error
 
 
 def _revision(written: Written) -> str:

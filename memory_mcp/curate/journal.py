@@ -47,6 +47,10 @@ class Job:
     finished: str | None = None
 
 
+Owner = tuple[str, str | None]
+"""An agent, and the id of a project where the job is of its inbox."""
+
+
 @dataclass(frozen=True, slots=True)
 class Record:
     """A job with what it needs to be done, or done again."""
@@ -56,9 +60,16 @@ class Record:
     agent: str = "default"
     """Whose job it is. Lines of older versions do not say; those are the default agent's, and
     never those of whoever comes first."""
+    project: str | None = None
+    """The id of the project in whose inbox the text is filed; None: in the global one."""
     slug: str | None = None
     """The name under which the note is filed, known before it is written."""
     tries: int = 0
+
+    @property
+    def owner(self) -> Owner:
+        """Whose job it is, and of which project."""
+        return self.agent, self.project
 
 
 class Journal:
@@ -72,12 +83,13 @@ class Journal:
         self._file: tuple[int, int] | None = None
         self._guard = Lock()
 
-    def lock_path(self, agent: str) -> Path:
-        """The lock of the process that works on the jobs of an agent; its name is another one for
-        each spelling, also where a disk does not tell capital letters. Raises StorageError."""
+    def lock_path(self, agent: str, project: str | None = None) -> Path:
+        """The lock of who works on the jobs of an agent (in a project): another for each spelling,
+        also where a disk does not tell capital letters. Raises StorageError."""
         with self._explained():
             self._make_folder()
-        mark = hashlib.sha256(agent.encode()).hexdigest()[:16]
+        owner = agent if project is None else f"{agent}\0{project}"
+        mark = hashlib.sha256(owner.encode()).hexdigest()[:16]
         return self._folder / f"worker-{mark}.lock"
 
     def records(self) -> tuple[Record, ...]:
@@ -91,14 +103,14 @@ class Journal:
         this id already, that is returned as it is. Raises StorageError."""
         return self._append(job_id, None, values, new=True)
 
-    def agents_left(self) -> frozenset[str]:
+    def owners_left(self) -> frozenset[Owner]:
         """Who has jobs that are neither done nor failed, and no process at work on them. Raises
         StorageError."""
-        agents = {item.agent for item in self.records() if item.job.status in OPEN}
-        return frozenset(agent for agent in agents if self._is_free(agent))
+        owners = {item.owner for item in self.records() if item.job.status in OPEN}
+        return frozenset(owner for owner in owners if self._is_free(owner))
 
-    def _is_free(self, agent: str) -> bool:
-        path = self.lock_path(agent)
+    def _is_free(self, owner: Owner) -> bool:
+        path = self.lock_path(*owner)
         with self._explained(), suppress(Timeout), FileLock(path, timeout=0, mode=0o600):
             return True
         return False
@@ -147,10 +159,10 @@ class Journal:
 
     def _rewrite_kept(self) -> None:
         records = list(self._records.values())
-        done: dict[str, list[str]] = {}
+        done: dict[Owner, list[str]] = {}
         for item in records:
             if item.job.status == "done":
-                done.setdefault(item.agent, []).append(item.job.job_id)
+                done.setdefault(item.owner, []).append(item.job.job_id)
         dropped = {job_id for ids in done.values() for job_id in ids[:-KEEP]}
         kept = [_slim(item) for item in records if item.job.job_id not in dropped]
         lines = (json.dumps(_line(item), ensure_ascii=False) + "\n" for item in kept)
@@ -245,7 +257,9 @@ class Journal:
 def _applied(known: Record | None, job_id: str, values: Mapping[str, Any]) -> Record:
     if known is None:
         job = Job(job_id, str(values["kind"]), "queued", str(values["created"]))
-        known = Record(job, dict(values["request"]), str(values.get("agent") or "default"))
+        project = values.get("project")
+        agent = str(values.get("agent") or "default")
+        known = Record(job, dict(values["request"]), agent, None if not project else str(project))
     status = values.get("status", known.job.status)
     if status not in STATUSES:
         raise ValueError(f"unknown status {status!r}")
@@ -258,7 +272,8 @@ def _applied(known: Record | None, job_id: str, values: Mapping[str, Any]) -> Re
         finished=values.get("finished", known.job.finished),
     )
     slug, tries = values.get("slug", known.slug), int(values.get("tries", known.tries))
-    return Record(job, values.get("request", known.request), known.agent, slug, tries)
+    request = values.get("request", known.request)
+    return Record(job, request, known.agent, known.project, slug, tries)
 
 
 def _slim(record: Record) -> Record:
@@ -272,6 +287,7 @@ def _line(record: Record) -> dict[str, Any]:
         "job_id": job.job_id,
         "kind": job.kind,
         "agent": record.agent,
+        "project": record.project,
         "created": job.created,
         "request": dict(record.request),
         "status": job.status,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from memory_mcp.core.errors import RefusedError
-from memory_mcp.core.reference import split
 from memory_mcp.index.view import IndexView
 from memory_mcp.notes.sources import Source
 from memory_mcp.search.locate import locate
@@ -29,15 +28,10 @@ async def place_of(
     `missing` allows a note that is not there (any more). Raises InputError, NotFoundError,
     AmbiguousError.
     """
-    name, path = split(text, {source.name for source in index.sources})
+    name, places = index.places(text)
+    path = places[0][1]
     if name is None and index.entry(inbox.id, path) is not None:
         return inbox, path
     if missing:
-        return _named(index, inbox, name), path
+        return (inbox if name in (None, inbox.name) else places[0][0]), path
     return await locate(index, text)
-
-
-def _named(index: IndexView, inbox: Source, name: str | None) -> Source:
-    if name in (None, inbox.name):
-        return inbox
-    return next(source for source in index.sources if source.name == name)

@@ -14,14 +14,14 @@ from memory_mcp.curate.detector import SECONDS, Unchecked, new_suspicions
 _MAX_NAMED = 5
 
 
-def check_scope(scope: str | None) -> None:
-    """Raise InputError for a scope that this memory does not have."""
-    if scope in (None, "global"):
+def check_scope(scope: str | None, *, project: bool = False) -> None:
+    """Raise InputError for a scope that this memory does not have; `project`: it has both."""
+    if scope in (None, "global") or (project and scope == "project"):
         return
     if scope == "project":
         raise InputError(
-            "scope project is not available: this memory has no project inboxes. Leave scope out,"
-            " or use global."
+            "scope project is not available here: it needs `projects: auto` in config.yml, and a"
+            " client that works in a git work tree. Leave scope out, or use global."
         )
     raise InputError(f"scope {shown(str(scope))} is unknown; use global, or leave it out.")
 

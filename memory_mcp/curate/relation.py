@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 from memory_mcp.core import frontmatter
 from memory_mcp.core.errors import InputError, MemoryMcpError
 from memory_mcp.core.note import Json
-from memory_mcp.core.reference import join
 from memory_mcp.core.slug import shown
 from memory_mcp.curate.results import Relation
 from memory_mcp.index.view import NamesView
@@ -65,7 +64,7 @@ def _canonical(names: NamesView, target: str) -> str:
         source, path = names.resolve(bare)
     except MemoryMcpError:
         return target
-    return join(source.name, path)
+    return names.reference(source.id, path)
 
 
 def _checked(relation: str) -> str:

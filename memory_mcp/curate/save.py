@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import re
 import secrets
 from collections.abc import Awaitable, Callable
 from functools import partial
@@ -22,7 +21,7 @@ from memory_mcp.core.errors import (
 )
 from memory_mcp.core.given import given_text
 from memory_mcp.core.ports import Clock
-from memory_mcp.core.reference import join
+from memory_mcp.core.reference import GLOBAL, join
 from memory_mcp.core.saying import saying
 from memory_mcp.core.slug import shown
 from memory_mcp.curate.edit import Writer, iso
@@ -30,6 +29,7 @@ from memory_mcp.curate.filing import Draft, draft, request_of
 from memory_mcp.curate.journal import OPEN, Job, Journal, Record
 from memory_mcp.curate.policy import check_scope
 from memory_mcp.curate.results import WriteResult
+from memory_mcp.curate.saved import job_id_of, line_of, names_from, url_of
 from memory_mcp.curate.similar import find_same, read_body
 from memory_mcp.index.frames import frames
 from memory_mcp.index.view import IndexView
@@ -39,12 +39,9 @@ log = logging.getLogger(__name__)
 
 _LOOK_SECONDS = 2.0  # how often jobs that another process noted are looked for
 _READY_SECONDS = 5.0  # how long filing waits for the index after a start
-_JOB_ID = re.compile(r"[A-Za-z0-9_-]{1,100}")
 _WAIT_SECONDS = 60.0  # the longest pause before a disk that refused is asked again
 _MAX_TRIES = 5  # a client may be killed at any moment; only what kills its process each time ends
 _CUT_OFF = f"It was cut off {_MAX_TRIES} times; its text is in the journal, save it again."
-_MAX_NAMES = 500
-_MAX_URL = 2000
 
 
 class Jobs:
@@ -52,9 +49,20 @@ class Jobs:
     agent's. One process at a time works; all may add and list."""
 
     def __init__(
-        self, journal: Journal, writer: Writer, index: IndexView, clock: Clock, agent: str
+        self,
+        journal: Journal,
+        writer: Writer,
+        index: IndexView,
+        clock: Clock,
+        agent: str,
+        project: str | None = None,
+        wider: Jobs | None = None,
     ) -> None:
+        """`project`: the id of the project in whose inbox texts are filed; `wider` are then the
+        agent's jobs of the global inbox."""
         self._agent = agent
+        self._project = project
+        self._wider = wider
         self._journal = journal
         self._writer = writer
         self._index = index
@@ -79,30 +87,33 @@ class Jobs:
         where the settings refuse), ConflictError (the id is another agent's), StorageError.
         """
         self._writer.check_writable()
-        check_scope(scope)
+        check_scope(scope, project=self._project is not None)
+        if scope == GLOBAL and self._wider is not None:
+            return await self._wider.save(content, context, source_url, scope, job_id=job_id)
         given = given_text(content, "content").text
         if not given.strip():
             raise InputError("content is empty; give the text to remember.")
-        request = request_of(given, _line(context, "context"), _url(source_url))
+        request = request_of(given, line_of(context, "context"), url_of(source_url))
         await anyio.to_thread.run_sync(self._writer.check_text, request["content"] or "")
         add = partial(
             self._journal.add,
-            f"save-{secrets.token_hex(6)}" if job_id is None else _checked(job_id),
+            f"save-{secrets.token_hex(6)}" if job_id is None else job_id_of(job_id),
             kind="save",
             agent=self._agent,
+            project=self._project,
             status="queued",
             created=iso(self._clock.now()),
             request=dict(request),
         )
         record = await anyio.to_thread.run_sync(add)
-        if record.agent != self._agent:
+        if record.owner != (self._agent, self._project):
             raise ConflictError(f"The job id {shown(record.job.job_id)} is taken; use another.")
         self._wake.set()
         return record.job
 
     def list(self, job_id: str | None = None) -> tuple[Job, ...]:
         """All jobs, the newest first, or the one that was asked for. Raises NotFoundError."""
-        jobs = [record.job for record in self._own()]
+        jobs = [record.job for record in self._seen()]
         if job_id is None:
             return tuple(reversed(jobs))
         found = [job for job in jobs if job.job_id == job_id.strip()]
@@ -150,7 +161,8 @@ class Jobs:
         """The lock of the one process that works; waits for it."""
         while True:
             try:
-                lock = FileLock(self._journal.lock_path(self._agent), timeout=0, mode=0o600)
+                path = self._journal.lock_path(self._agent, self._project)
+                lock = FileLock(path, timeout=0, mode=0o600)
                 lock.acquire()
             except Timeout:
                 pass
@@ -188,7 +200,13 @@ class Jobs:
         return tuple(record for record in self._own() if record.job.status in OPEN)
 
     def _own(self) -> tuple[Record, ...]:
-        return tuple(item for item in self._journal.records() if item.agent == self._agent)
+        owner = (self._agent, self._project)
+        return tuple(item for item in self._journal.records() if item.owner == owner)
+
+    def _seen(self) -> tuple[Record, ...]:
+        """The jobs that a client is shown: those of the project, and those of the global inbox."""
+        owners = ((self._agent, self._project), (self._agent, None))
+        return tuple(item for item in self._journal.records() if item.owner in owners)
 
     @property
     def waiting(self) -> int:
@@ -238,11 +256,11 @@ class Jobs:
 
     async def _create(self, record: Record, made: Draft) -> WriteResult:
         """Write the note under the first free name; the name is noted before it is used."""
-        names = _names(made.slug)
+        names = names_from(made.slug)
         if record.slug is not None:
             names = (record.slug, *(name for name in names if name != record.slug))
         for name in names:
-            if await anyio.to_thread.run_sync(is_taken, self._writer.inbox, name):
+            if await anyio.to_thread.run_sync(self._is_taken, name):
                 continue
             await self._note(record, slug=name)
             try:
@@ -250,6 +268,9 @@ class Jobs:
             except ConflictError:
                 log.info("The name %s was taken meanwhile", name)
         raise InputError(f"No free name was found for {shown(made.title)}; use memory_write.")
+
+    def _is_taken(self, name: str) -> bool:
+        return any(is_taken(inbox, name) for inbox in self._writer.inboxes)
 
     async def _is_filed(self, slug: str, content: str) -> bool:
         """Whether an attempt that was cut off had written its note already."""
@@ -266,32 +287,3 @@ class Jobs:
         self._noted.set()
         self._noted = anyio.Event()
         return record
-
-
-def _checked(job_id: str) -> str:
-    if _JOB_ID.fullmatch(job_id) is None:
-        raise InputError(
-            f"The job id {shown(job_id)} cannot be used: 1 to 100 letters, digits, - and _."
-        )
-    return job_id
-
-
-def _names(slug: str) -> tuple[str, ...]:
-    """The name, then the name with -2, -3, …"""
-    return (slug, *(f"{slug[:90]}-{number}" for number in range(2, _MAX_NAMES)))
-
-
-def _line(text: str | None, name: str) -> str | None:
-    return given_text(text, name).text if text and text.strip() else None
-
-
-def _url(text: str | None) -> str | None:
-    if text is None or not text.strip():
-        return None
-    url = text.strip()
-    if len(url) > _MAX_URL or not url.isprintable() or any(char.isspace() for char in url):
-        raise InputError(
-            f"source_url {shown(url)} is no address: one line without blanks, at most"
-            f" {_MAX_URL:,} characters."
-        )
-    return url

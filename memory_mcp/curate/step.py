@@ -14,6 +14,8 @@ class Step:
     before: bytes | None
     after: bytes | None
     warnings: tuple[str, ...] = ()
+    project: bool = False
+    """Whether the note is one of a project's own inbox."""
 
 
 Intend = Callable[[Step], None]

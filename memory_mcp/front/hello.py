@@ -43,7 +43,7 @@ def hello(kind: str, environ: Mapping[str, str], flags: Mapping[str, object]) ->
         "kind": kind,
         "version": __version__,
         "pid": os.getpid(),
-        "cwd": _folder(),
+        "cwd": _folder(environ),
         "flags": {
             name: value
             for name, value in flags.items()
@@ -53,9 +53,10 @@ def hello(kind: str, environ: Mapping[str, str], flags: Mapping[str, object]) ->
     }
 
 
-def _folder() -> str:
+def _folder(environ: Mapping[str, str]) -> str:
+    """Where the client works; a client that starts its servers elsewhere says so."""
     try:
-        return os.getcwd()
+        return environ.get("MEMORY_MCP_FOLDER") or os.getcwd()
     except OSError:  # it was deleted
         return ""
 

@@ -27,6 +27,11 @@ class Known:
     young: set[str] = field(default_factory=set)
     """Notes that were read so soon after a change that their stamp may hide another one."""
 
+    @property
+    def comes_later(self) -> bool:
+        """Whether a missing folder is one that the first note makes: the inbox of a project."""
+        return self.source.scope == "project" and not self.aside
+
     def warnings(self) -> Iterator[Warned]:
         """Everything a person should know of this source, but for the notes' own warnings."""
         yield from self.scanned

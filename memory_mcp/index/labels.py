@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator
 from urllib.parse import unquote
 
 from memory_mcp.core.normal_form import normal_form
-from memory_mcp.core.note import Card, LinkKind
+from memory_mcp.core.note import Card, Link, LinkKind
 from memory_mcp.core.reference import without_ending
 
 NoteKey = tuple[str, str]
@@ -138,3 +138,30 @@ def _discard(sets: dict[str, set[NoteKey]], word: str, key: NoteKey) -> None:
     keys.discard(key)
     if not keys:
         del sets[word]
+
+
+def written_words(links: Iterable[Link]) -> set[str]:
+    """The words under which links are filed: the whole target and its last part, folded."""
+    words = set()
+    for link in links:
+        for text in spellings(link.target):
+            words.add(fold(text))
+            words.add(fold(text.rpartition("/")[2]))
+    return words
+
+
+def known_as(card: Card) -> set[str]:
+    """The words under which links to a note may be filed."""
+    labels = (card.path.rpartition("/")[2], *card.aliases, card.name or "", card.title)
+    return {fold(label) for label in labels if label}
+
+
+def choose(found: Collection[NoteKey], text: str, near: NoteKey) -> NoteKey | None:
+    """The only one; else the only one of this spelling; else the only one in the same folder."""
+    exact = [key for key in found if key[1].endswith(text)]
+    for some in (list(found), exact):
+        if len(some) == 1:
+            return some[0]
+    folder = (near[0], near[1].rpartition("/")[0])
+    beside = [key for key in exact or found if (key[0], key[1].rpartition("/")[0]) == folder]
+    return beside[0] if len(beside) == 1 else None

@@ -6,18 +6,26 @@ once; what is kept is only under which words notes can be named and links were w
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from memory_mcp.core.errors import AmbiguousError, NotFoundError
 from memory_mcp.core.note import Card, Link, LinkKind
-from memory_mcp.core.reference import split
-from memory_mcp.index.labels import NoteKey, Shelf, addresses, fold, spellings
+from memory_mcp.core.reference import GLOBAL, PROJECT, split
+from memory_mcp.index.labels import (
+    NoteKey,
+    Shelf,
+    addresses,
+    choose,
+    fold,
+    known_as,
+    spellings,
+    written_words,
+)
+from memory_mcp.index.near import near
 from memory_mcp.notes.sources import Source
 
 SUPERSEDES = "supersedes"
-_NEAR = 3  # near matches that an error names
 _LISTED = 10  # candidates that an error lists
 
 
@@ -51,7 +59,7 @@ class Names:
         key = (source_id, card.path)
         self.drop(*key)
         self._shelf.put(key, card)
-        for word in _written(card.links):
+        for word in written_words(card.links):
             self._incoming.setdefault(word, set()).add(key)
         if any(_relation(link) == SUPERSEDES for link in card.links):
             self._superseding.add(key)
@@ -62,16 +70,39 @@ class Names:
         card = self._shelf.drop(key)
         if card is None:
             return
-        for word in _written(card.links):
+        for word in written_words(card.links):
             linking = self._incoming[word]
             linking.discard(key)
             if not linking:
                 del self._incoming[word]
         self._superseding.discard(key)
 
-    def reference(self, source_id: str, path: str) -> str:
-        """`<source>/<path>`, the canonical reference."""
+    def reference(
+        self, source_id: str, path: str, source_ids: Collection[str] | None = None
+    ) -> str:
+        """`<source>/<path>`, the canonical reference among these sources; `global/<path>` where a
+        project's inbox is among them and has a note of that name."""
+        if source_ids is not None and self.is_shadowed(source_id, path, source_ids):
+            return f"{GLOBAL}/{path}"
         return f"{self._sources[source_id].name}/{path}"
+
+    def is_shadowed(self, source_id: str, path: str, source_ids: Collection[str]) -> bool:
+        """Whether a note of the global inbox gives its reference to one of a project."""
+        if self._sources[source_id].scope != GLOBAL:
+            return False
+        own = self._inboxes(PROJECT, source_ids)
+        return any(self._shelf.has((sid, path)) for sid in own)
+
+    def called(self, name: str, source_ids: Collection[str]) -> list[str]:
+        """The sources of these that a reference means by its first part: those of that name;
+        `global` and `project` are the two inboxes where both are there."""
+        found = [sid for sid in source_ids if self._sources[sid].name == name]
+        if not found and name in (GLOBAL, PROJECT) and self._inboxes(PROJECT, source_ids):
+            return self._inboxes(name, source_ids)
+        return found
+
+    def _inboxes(self, scope: str, source_ids: Collection[str]) -> list[str]:
+        return [sid for sid in source_ids if self._sources[sid].scope == scope]
 
     def resolve(self, text: str, source_ids: Collection[str] | None = None) -> tuple[Source, str]:
         """The note that a reference names, as (source, path).
@@ -84,13 +115,13 @@ class Names:
         name, path = self._split(text, visible)
         found: list[NoteKey] = []
         if name is not None:
-            found = self._in_source([s for s in visible if self._sources[s].name == name], path)
+            found = self._in_source(self.called(name, visible), path)
             path = f"{name}/{path}"
         found = found or self._anywhere(visible, path)
         if len(found) == 1:
             return self._sources[found[0][0]], found[0][1]
         if found:
-            raise AmbiguousError(self._candidates(text, found))
+            raise AmbiguousError(self._candidates(text, found, visible))
         raise NotFoundError(self._missing(text, path, name, visible))
 
     def labelled(
@@ -102,15 +133,17 @@ class Names:
         with the candidates."""
         visible = self._visible(source_ids)
         name, label = self._split(text, visible)
-        named = [sid for sid in visible if name in (None, self._sources[sid].name)]
+        named = visible if name is None else self.called(name, visible)
         found = sorted(self._shelf.labelled(named, label))
         if len(found) > 1:
-            raise AmbiguousError(self._candidates(text, found))
+            raise AmbiguousError(self._candidates(text, found, visible))
         return (self._sources[found[0][0]], found[0][1]) if found else None
 
     def _split(self, text: str, visible: Sequence[str]) -> tuple[str | None, str]:
         """(name of the source or None, path). A source may be written in any case."""
         known = {self._sources[sid].name for sid in visible}
+        if self._inboxes(PROJECT, visible):
+            known |= {GLOBAL, PROJECT}
         name, path = split(text, known)
         first, slash, rest = path.partition("/")
         same = [one for one in known if slash and fold(one) == fold(first)]
@@ -140,35 +173,22 @@ class Names:
             or sorted(ends)
         )
 
-    def _candidates(self, text: str, found: Sequence[NoteKey]) -> str:
-        listed = ", ".join(self.reference(*key) for key in found[:_LISTED])
+    def _candidates(self, text: str, found: Sequence[NoteKey], visible: Sequence[str]) -> str:
+        listed = ", ".join(self.reference(*key, visible) for key in found[:_LISTED])
         more = f" and {len(found) - _LISTED} more" if len(found) > _LISTED else ""
         return f"{text!r} fits {len(found)} notes: {listed}{more}. Use one of these references."
 
     def _missing(self, text: str, path: str, name: str | None, visible: Sequence[str]) -> str:
-        near = self._near(path, visible)
+        keys = self._shelf.keys_in(visible)
+        close = near(path, (self.reference(*key, visible) for key in keys))
         first = path.partition("/")[0]
         names = ", ".join(dict.fromkeys(self._sources[sid].name for sid in visible))
         message = f"There is no note {text!r}."
         if name is None and "/" in path and not self._shelf.has_folder(visible, first):
             message += f" There is no source {first!r} either; the sources are {names}."
-        if near:
-            return f"{message} Did you mean {', '.join(near)}?"
+        if close:
+            return f"{message} Did you mean {', '.join(close)}?"
         return f"{message} Look for it with memory_search or memory_list (sources: {names})."
-
-    def _near(self, path: str, visible: Sequence[str]) -> list[str]:
-        stems: dict[str, list[str]] = {}
-        whole: dict[str, str] = {}
-        for key in self._shelf.keys_in(visible):
-            reference = self.reference(*key)
-            whole[fold(reference)] = reference
-            stems.setdefault(fold(key[1].rpartition("/")[2]), []).append(reference)
-        asked, stem = fold(path), fold(path.rpartition("/")[2])
-        close = [whole[name] for name in difflib.get_close_matches(asked, whole, _NEAR, 0.75)]
-        for name in difflib.get_close_matches(stem, stems, _NEAR, 0.7):
-            close.extend(stems[name])
-        close.extend(whole[name] for name in whole if len(stem) > 2 and stem in name)
-        return list(dict.fromkeys(close))[:_NEAR]
 
     def target(
         self, source_id: str, path: str, link: Link, source_ids: Collection[str] | None = None
@@ -182,7 +202,7 @@ class Names:
         """
         visible = self._visible(source_ids)
         for text in spellings(link.target):
-            full = self._full(text, visible)
+            full = sorted(self._full(text, visible), key=lambda key: key[0] != source_id)
             readings = list(addresses(source_id, path, link.kind, text, full))
             found = self._by_path(readings) or self._by_word(source_id, path, text, visible)
             if found is not None:
@@ -203,7 +223,7 @@ class Names:
         first, slash, rest = text.partition("/")
         if not slash:
             return []
-        return [(sid, rest) for sid in visible if self._sources[sid].name == first]
+        return [(sid, rest) for sid in self.called(first, visible)]
 
     def _by_word(
         self, source_id: str, path: str, text: str, visible: Sequence[str]
@@ -215,7 +235,7 @@ class Names:
             for where in ([source_id], others):
                 found = look(where, text)
                 if found:
-                    return _choose(found, text, (source_id, path))
+                    return choose(found, text, (source_id, path))
         return None
 
     def backlinks(
@@ -226,7 +246,7 @@ class Names:
         if card is None:
             return ()
         visible = self._visible(source_ids)
-        linking = {key for word in _known_as(card) for key in self._incoming.get(word, ())}
+        linking = {key for word in known_as(card) for key in self._incoming.get(word, ())}
         found = self._leading_to((source_id, path), linking, visible)
         return tuple(sorted(set(found), key=lambda b: (b.reference, b.kind, b.relation)))
 
@@ -240,7 +260,8 @@ class Names:
             for link in card.links:
                 if self.target(*other, link, visible) == key:
                     relation = _relation(link)
-                    yield Backlink(*other, self.reference(*other), link.kind, relation)
+                    reference = self.reference(*other, visible)
+                    yield Backlink(*other, reference, link.kind, relation)
 
     def superseded_by(
         self, source_id: str, path: str, source_ids: Collection[str] | None = None
@@ -252,7 +273,7 @@ class Names:
         visible = self._visible(source_ids)
         linking = {
             key
-            for word in _known_as(card)
+            for word in known_as(card)
             for key in self._incoming.get(word, ())
             if key in self._superseding
         }
@@ -261,7 +282,7 @@ class Names:
             for back in self._leading_to((source_id, path), linking, visible)
             if back.relation == SUPERSEDES
         }
-        return self.reference(*max(newer, key=self._age)) if newer else None
+        return self.reference(*max(newer, key=self._age), visible) if newer else None
 
     def _age(self, key: NoteKey) -> tuple[str, NoteKey]:
         card = self._shelf.card(key)
@@ -271,30 +292,3 @@ class Names:
 
 def _relation(link: Link) -> str:
     return link.relation.strip().casefold().replace("-", "_").replace(" ", "_")
-
-
-def _written(links: Iterable[Link]) -> set[str]:
-    """The words under which links are filed: the whole target and its last part, folded."""
-    words = set()
-    for link in links:
-        for text in spellings(link.target):
-            words.add(fold(text))
-            words.add(fold(text.rpartition("/")[2]))
-    return words
-
-
-def _known_as(card: Card) -> set[str]:
-    """The words under which links to a note may be filed."""
-    labels = (card.path.rpartition("/")[2], *card.aliases, card.name or "", card.title)
-    return {fold(label) for label in labels if label}
-
-
-def _choose(found: Collection[NoteKey], text: str, near: NoteKey) -> NoteKey | None:
-    """The only one; else the only one of this spelling; else the only one in the same folder."""
-    exact = [key for key in found if key[1].endswith(text)]
-    for some in (list(found), exact):
-        if len(some) == 1:
-            return some[0]
-    folder = (near[0], near[1].rpartition("/")[0])
-    beside = [key for key in exact or found if (key[0], key[1].rpartition("/")[0]) == folder]
-    return beside[0] if len(beside) == 1 else None

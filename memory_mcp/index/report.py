@@ -47,12 +47,15 @@ def report(
 
 
 def labels(sources: Sequence[Known]) -> list[str]:
-    """The name of each source; its id where an earlier one has the name."""
+    """The name of each source; its id where an earlier one has the name, and for the inbox of a
+    project."""
     seen: set[str] = set()
     result = []
     for known in sources:
         name = known.source.name
-        result.append(known.source.id if name in seen else name)
+        if known.source.scope == "project" or name in seen:
+            name = known.source.id
+        result.append(name)
         seen.add(name)
     return result
 

@@ -80,6 +80,8 @@ def _waits(row: Row | None, identity: str | None) -> bool:
 
 def _judge(known: Known, found: Scan, rows: Mapping[str, Row], waiting: bool) -> None:
     state: SourceStateName = "indexing" if waiting else found.state
+    if state == "missing" and known.comes_later and not rows:
+        state = "empty"
     known.state, known.scanned = state, found.warnings
     if found.state == "missing" or (found.state == "empty" and known.guarded):
         known.aside = len(rows)

@@ -120,7 +120,9 @@ class Sync:
             await self._intake.remove(source, live)
         known.failures.clear()
         known.scanned = found.warnings
-        state: SourceStateName = "missing" if found.state == "missing" else "empty"
+        state: SourceStateName = "empty"
+        if found.state == "missing" and not known.comes_later:
+            state = "missing"
         if known.state != state:
             known.state = state
             self._intake.announce(source.id, frozenset(), listing=True)

@@ -121,6 +121,7 @@ class Table:
         """Make a text the current one. Passages that are the same keep their points; others of
         the old text are gone from here on."""
         key = (source.id, parsed.card.path)
+        card = replace(parsed.card, scope=source.scope)
         old = self.entry(*key)
         points = points_of(key, parsed.passages)
         words = self._words[source.id]
@@ -133,11 +134,9 @@ class Table:
             self._points[point] = (key, place)
         if old is None or words.notes.frequencies(key[1]) != parsed.note_words:
             words.notes.add(key[1], parsed.note_words)
-        entry = Entry(
-            source, parsed.card, parsed.passages, points, parsed.stamp, False, parsed.digest
-        )
+        entry = Entry(source, card, parsed.passages, points, parsed.stamp, False, parsed.digest)
         self._keep(entry, old)
-        self.names.put(source.id, parsed.card)
+        self.names.put(source.id, card)
         return entry
 
     def update(self, entry: Entry, **changes: object) -> Entry:

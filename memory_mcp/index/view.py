@@ -7,9 +7,11 @@ knows some sources only, so that no caller can ask about another agent's, by wha
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from memory_mcp.core.note import Link
 from memory_mcp.core.ports import Vectors
+from memory_mcp.core.reference import GLOBAL, INBOX, clean, split
 from memory_mcp.index.index import Index
 from memory_mcp.index.labels import NoteKey
 from memory_mcp.index.names import Backlink, Names
@@ -27,8 +29,16 @@ class NamesView:
         self._ids = tuple(source_ids)
 
     def reference(self, source_id: str, path: str) -> str:
-        """`<source>/<path>`, the canonical reference."""
-        return self._names.reference(source_id, path)
+        """The canonical reference of a note, as it is seen from here; see `Names.reference`."""
+        return self._names.reference(source_id, path, self._ids)
+
+    def is_shadowed(self, source_id: str, path: str) -> bool:
+        """Whether a note gives its name to one of the project; see `Names.is_shadowed`."""
+        return self._names.is_shadowed(source_id, path, self._ids)
+
+    def called(self, name: str) -> list[str]:
+        """Ids of the sources that a reference means by its first part; see `Names.called`."""
+        return self._names.called(name, self._ids)
 
     def resolve(self, text: str, source_ids: Collection[str] | None = None) -> tuple[Source, str]:
         """The note that a reference names, as (source, path); see `Names.resolve`."""
@@ -66,7 +76,8 @@ class NamesView:
 
 
 class IndexView:
-    """An `Index` of which some sources can be seen. Nothing is copied."""
+    """An `Index` of which some sources can be seen. Nothing is copied but the entry of a note that
+    has another reference here."""
 
     def __init__(self, index: Index, sources: Sequence[Source]) -> None:
         """The sources must be those of the index; their order is that of every answer."""
@@ -75,22 +86,44 @@ class IndexView:
         self._ids = tuple(source.id for source in self.sources)
         self.names = NamesView(index.names, self._ids)
         """Resolves references and links; knows back links."""
+        self._layered = len({source.scope for source in self.sources} - {None}) > 1
+        self._ends: list[Callable[[], None]] = []
+
+    def _shown(self, entry: Entry) -> Entry:
+        """An entry with the reference that it has here."""
+        if not self._layered or not self.names.is_shadowed(*entry.key):
+            return entry
+        return replace(entry, card=replace(entry.card, shadowed=True))
+
+    def places(self, text: str) -> tuple[str | None, list[tuple[Source, str]]]:
+        """The source that a reference names, and where the note may be, there or not: with a
+        source the first that holds it (a project's inbox before the global one), without one any.
+
+        Raises InputError for what is no reference."""
+        first, slash, _ = clean(text).partition("/")
+        name, path = split(text, {first} if slash and self.names.called(first) else ())
+        ids = self._ids if name is None else self.names.called(name)
+        return name, [(source, path) for source in self.sources if source.id in ids]
 
     def _some(self, source_ids: Collection[str] | None) -> tuple[str, ...]:
         return tuple(sid for sid in self._ids if source_ids is None or sid in source_ids)
 
     def entries(self, source_ids: Collection[str] | None = None) -> Iterator[Entry]:
         """Live notes, of these sources or of all that can be seen."""
-        return self._index.entries(self._some(source_ids))
+        found = self._index.entries(self._some(source_ids))
+        return map(self._shown, found) if self._layered else found
 
     def entry(self, source_id: str, path: str) -> Entry | None:
         """One live note."""
-        return self._index.entry(source_id, path) if source_id in self._ids else None
+        found = self._index.entry(source_id, path) if source_id in self._ids else None
+        return None if found is None else self._shown(found)
 
     def at(self, point: int) -> tuple[Entry, int] | None:
         """The note and the place in its passages that a point stands for, while it is live."""
         found = self._index.at(point)
-        return found if found is not None and found[0].source.id in self._ids else None
+        if found is None or found[0].source.id not in self._ids:
+            return None
+        return self._shown(found[0]), found[1]
 
     def words(self, source_ids: Collection[str]) -> WordView:
         """The words of some sources as one collection."""
@@ -139,10 +172,28 @@ class IndexView:
 
     def subscribe(self, callback: Callable[[IndexEvent], None]) -> Callable[[], None]:
         """Have `callback` called after each change of a source that can be seen; the result ends
-        that."""
+        that, and so does `close`."""
 
         def heard(event: IndexEvent) -> None:
             if event.source_id in self._ids:
-                callback(event)
+                callback(self._told(event) if self._layered else event)
 
-        return self._index.subscribe(heard)
+        end = self._index.subscribe(heard)
+        self._ends.append(end)
+        return end
+
+    def close(self) -> None:
+        """Tell nobody of changes any more."""
+        for end in self._ends:
+            end()
+        self._ends.clear()
+
+    def _told(self, event: IndexEvent) -> IndexEvent:
+        """An event with the references that the notes have here, and those that they had: a note
+        of the project that comes or goes gives the global one of its name another."""
+        seen = set(event.changed)
+        for reference in event.changed:
+            source, _, path = reference.partition("/")
+            if source == INBOX and self.names.called(GLOBAL):
+                seen |= {f"{GLOBAL}/{path}"}
+        return replace(event, changed=frozenset(seen))

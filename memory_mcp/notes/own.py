@@ -10,10 +10,13 @@ from pathlib import Path
 
 from memory_mcp.core.agent import PATTERN, check_agent
 from memory_mcp.core.config import Config
+from memory_mcp.core.errors import ConfigError, Problem
 from memory_mcp.notes.names import from_system, to_system
+from memory_mcp.settings.project import PROJECTS
 
 AGENT = "{agent}"
 
+_PROJECT_INBOX = "memory@"  # before the project's id; no source can have such a name
 _NAME = PATTERN.strip("^$")
 _MARK = "\ue000"  # in place of the agent's name; no agent can have it
 
@@ -26,6 +29,16 @@ def is_own(path: str) -> bool:
 def source_id(name: str, path: str, agent: str) -> str:
     """The id of a source: its name; `<name>:<agent>` where each agent has its own."""
     return f"{name}:{agent}" if is_own(path) else name
+
+
+def project_source_id(project: str) -> str:
+    """The id of a project's inbox as a source."""
+    return f"{_PROJECT_INBOX}{project}"
+
+
+def project_keeper(project: str) -> str:
+    """Under whose name the old texts of a project's inbox are kept; no agent can have it."""
+    return f"@{project}"
 
 
 def keeper(config: Config) -> str:
@@ -49,6 +62,9 @@ def real(root: Path) -> Path:
 def may_exist(config: Config, source_id: str) -> bool:
     """Whether there is, or may be again, a source of this id: it is configured, and an agent's own
     folder in the home is there. What lies elsewhere may be on a disk that is away. Blocking."""
+    if source_id.startswith(_PROJECT_INBOX):
+        inbox = Path(config.home) / PROJECTS / source_id.removeprefix(_PROJECT_INBOX) / "memory"
+        return inbox.is_dir()
     name, colon, agent = source_id.partition(":")
     item = config.sources.get(name)
     if item is None or is_own(item.path) != bool(colon):
@@ -60,6 +76,24 @@ def may_exist(config: Config, source_id: str) -> bool:
     except ValueError:
         return False
     return root.exists() or not root.is_relative_to(real(Path(config.home)))
+
+
+def config_of(config: Config, agent: str) -> Config:
+    """The settings for one agent. Raises ConfigError for a name that no agent can have, or one
+    that this disk takes for another agent's."""
+    try:
+        check_agent(agent)
+    except ValueError as error:
+        raise ConfigError([Problem("agent", str(error), "agent")]) from error
+    for item in config.sources.values():
+        known = other_spelling(item.path, Path(config.home), agent) if is_own(item.path) else None
+        if known is not None:
+            message = (
+                f"{agent!r} would get the folder {known!r}: this disk does not tell capital"
+                " letters from small ones; use that spelling, or another name"
+            )
+            raise ConfigError([Problem("agent", message, "folder")])
+    return config.model_copy(update={"agent": agent})
 
 
 def other_spelling(path: str, home: Path, agent: str) -> str | None:

@@ -31,14 +31,17 @@ _SYSTEM = frozenset(
 _WINDOWS = ("SystemRoot", "ProgramFiles", "ProgramFiles(x86)", "ProgramData")
 
 
-def unfit(roots: Iterable[tuple[str, Path]], home: Path) -> list[Problem]:
+def unfit(
+    roots: Iterable[tuple[str, Path]], home: Path, kept: Sequence[str] = ()
+) -> list[Problem]:
     """One problem for each (name of a source, its real folder) that no source may have. Blocking.
+    `kept` are further folders of the home that are not for everybody.
 
     Sources are named by the settings, so this guards against mistakes, and against a home that
     came with a vault; it does not guard a person against themselves.
     """
     own = [("the home of memory-mcp", real(home))]
-    own += [(f"{name} of the home", real(home / name)) for name in PRIVATE]
+    own += [(f"{name} of the home", real(home / name)) for name in (*PRIVATE, *kept)]
     problems = []
     for name, root in roots:
         why = _of_system(root) or _of_home(root, own)

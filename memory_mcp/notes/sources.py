@@ -10,11 +10,12 @@ from pathlib import Path
 
 from memory_mcp.core.config import Config, SourceSettings
 from memory_mcp.core.errors import ConfigError, Problem
-from memory_mcp.core.note import SourceKind
+from memory_mcp.core.note import Scope, SourceKind
 from memory_mcp.notes.failure import plain_reason
 from memory_mcp.notes.names import Excludes, to_system
 from memory_mcp.notes.own import AGENT, Rooms, expanded, is_own, real, rooms, source_id, within
 from memory_mcp.notes.roots import unfit
+from memory_mcp.settings.project import PROJECTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,15 @@ class Source:
     rooms: tuple[str, ...] = ()
     """Patterns of whole paths: folders inside this source that are one agent's each. Their files
     are theirs, whether that agent is there or not."""
+    project: str | None = None
+    """The id of the project whose clients alone see this source."""
+
+    @property
+    def scope(self) -> Scope | None:
+        """Whose inbox this is; None where it is none."""
+        if self.kind != "memory":
+            return None
+        return "global" if self.project is None else "project"
 
     def is_foreign(self, disk: str) -> bool:
         """Whether a folder of this source, by its relative path, belongs to another source."""
@@ -75,7 +85,8 @@ def open_sources(config: Config, *, create: bool = True, own: bool = True) -> tu
         _check(name, exclude, problems)
         opened.append(_source(name, item, real(root), exclude, config.agent))
     problems += [*_same_folder(opened), *_all_agents(opened, others)]
-    problems += unfit(((source.name, source.root) for source in opened), home)
+    kept = (PROJECTS,) if config.projects == "auto" else ()
+    problems += unfit(((source.name, source.root) for source in opened), home, kept)
     if problems:
         raise ConfigError(problems)
     return tuple(_with_inner(source, opened, others.values()) for source in opened)

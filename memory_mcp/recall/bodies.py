@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import anyio.to_thread
 
@@ -12,8 +12,8 @@ from memory_mcp.core.errors import MemoryMcpError
 from memory_mcp.core.language import DEFAULT
 from memory_mcp.core.note import Card
 from memory_mcp.core.parse import parse
+from memory_mcp.index.table import Entry
 from memory_mcp.notes import files
-from memory_mcp.notes.sources import Source
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,12 +24,13 @@ class Body:
     text: str
 
 
-async def body(source: Source, path: str, chunking: ChunkSettings) -> Body | None:
+async def body(entry: Entry, chunking: ChunkSettings) -> Body | None:
     """Read a note now; None where it is gone, cannot be read, or says nothing."""
-    return await anyio.to_thread.run_sync(_read, source, path, chunking)
+    return await anyio.to_thread.run_sync(_read, entry, chunking)
 
 
-def _read(source: Source, path: str, chunking: ChunkSettings) -> Body | None:
+def _read(entry: Entry, chunking: ChunkSettings) -> Body | None:
+    source, path = entry.source, entry.card.path
     try:
         content = files.read(source, path)
     except MemoryMcpError:  # deleted meanwhile: a turn goes on without it
@@ -38,4 +39,6 @@ def _read(source: Source, path: str, chunking: ChunkSettings) -> Body | None:
         source.name, source.kind, path, content.data, content.modified, chunking, language=DEFAULT
     )
     text = private.strip(note.body).strip()
-    return Body(note.card, text) if text else None
+    # Which note of two inboxes the name stands for is no property of the file.
+    card = replace(note.card, scope=entry.card.scope, shadowed=entry.card.shadowed)
+    return Body(card, text) if text else None

@@ -10,9 +10,14 @@ _NEW = os.O_CREAT | os.O_WRONLY | os.O_TRUNC
 _LARGEST = 4 * 1024 * 1024  # bytes that are read
 
 
-def keep(home: str, agent: str, text: str) -> None:
-    """Keep the section of an agent. Blocking; where the disk refuses, the next start has none."""
-    path = _path(home, agent)
+def owner(agent: str, project: str | None) -> str:
+    """Whose section it is: an agent's outside of projects, or in the project of this id."""
+    return agent if project is None else f"{agent}@{project}"
+
+
+def keep(home: str, owner: str, text: str) -> None:
+    """Keep a section. Blocking; where the disk refuses, the next start has none."""
+    path = _path(home, owner)
     draft = path.with_name(f"{path.name}.{os.getpid()}.tmp")
     with suppress(OSError):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -21,12 +26,12 @@ def keep(home: str, agent: str, text: str) -> None:
         draft.replace(path)
 
 
-def kept(home: str, agent: str) -> str:
-    """The section of an agent as it was made last, "" where there is none. Blocking, briefly."""
-    with suppress(OSError), _path(home, agent).open("rb") as file:
+def kept(home: str, owner: str) -> str:
+    """The section as it was made last, "" where there is none. Blocking, briefly."""
+    with suppress(OSError), _path(home, owner).open("rb") as file:
         return file.read(_LARGEST).decode("utf-8", "replace")
     return ""
 
 
-def _path(home: str, agent: str) -> Path:
-    return Path(home) / ".index" / f"section-{agent}.md"
+def _path(home: str, owner: str) -> Path:
+    return Path(home) / ".index" / f"section-{owner}.md"

@@ -18,7 +18,7 @@ from memory_mcp.recall.asking import Asking, asking
 from memory_mcp.recall.block import block
 from memory_mcp.recall.bodies import Body, body
 from memory_mcp.recall.gate import lacking, passed
-from memory_mcp.recall.kept import keep
+from memory_mcp.recall.kept import keep, owner
 from memory_mcp.recall.opening import OPENING_CHARS, opened, whole
 from memory_mcp.recall.section import IndexSection
 from memory_mcp.recall.shown import Given, Shown, mark
@@ -43,9 +43,13 @@ _REST = 0.1
 
 
 class Recall:
-    """What memory says unasked, for one agent."""
+    """What memory says unasked, for one agent, in a project or outside of any."""
 
-    def __init__(self, index: IndexView, searcher: Searcher, config: Config) -> None:
+    def __init__(
+        self, index: IndexView, searcher: Searcher, config: Config, project: str | None = None
+    ) -> None:
+        """`project`: its id."""
+        self._owner = owner(config.agent, project)
         self._index = index
         self._searcher = searcher
         self._config = config
@@ -151,7 +155,7 @@ class Recall:
             text = await self._section.fresh()
             if text != told:
                 told = text
-                await anyio.to_thread.run_sync(keep, self._config.home, self._config.agent, text)
+                await anyio.to_thread.run_sync(keep, self._config.home, self._owner, text)
             await self._changed.wait()
             await anyio.sleep(_REST)  # a scan reports many notes, one after the other
 
@@ -186,7 +190,7 @@ class Recall:
                 continue
             if fired(card, text, case_sensitive=limits.case_sensitive) is None:
                 continue
-            now = await body(entry.source, card.path, self._config.chunking)
+            now = await body(entry, self._config.chunking)
             if now is not None and whole(now.card) not in seen:
                 found.append(now)
             if len(found) == limits.max_per_step:
@@ -240,7 +244,7 @@ class Recall:
                 log.warning("the seed %s is not given: it came from outside", entry.card.reference)
         allowed.sort(key=lambda entry: entry.card.reference)
         chunking = self._config.chunking
-        bodies = [await body(entry.source, entry.card.path, chunking) for entry in allowed]
+        bodies = [await body(entry, chunking) for entry in allowed]
         return [one for one in bodies if one is not None]
 
     def _trusted(self, card: Card) -> bool:

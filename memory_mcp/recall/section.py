@@ -75,41 +75,33 @@ class IndexSection:
     async def _gathered(self) -> Contents:
         limits = self._config.index_section
         entries = sorted(self._index.entries(), key=_place)
-        counts = Counter(entry.card.source for entry in entries)
+        counts = Counter(entry.source.id for entry in entries)
         found = self._index_entry(limits.file)
         pinned = [entry for entry in entries if entry.card.pinned and entry is not found]
         wanted = [entry for entry in [found, *pinned] if entry is not None]
         allowed = [entry for entry in wanted if self._trusted(entry.card)]
-        bodies = [await body(e.source, e.card.path, self._config.chunking) for e in allowed]
-        texts = {(b.card.source, b.card.path): b for b in bodies if b is not None}
+        bodies = [await body(e, self._config.chunking) for e in allowed]
+        texts = {b.card.reference: b for b in bodies if b is not None}
         own = [entry.card for entry in entries if entry.source.kind != "vault"]
-        listed = [card for card in own if (card.source, card.path) not in texts]
+        listed = [card for card in own if card.reference not in texts]
         near = [card for card in listed if card.path.count("/") < limits.max_depth]
-        names = dict.fromkeys(source.name for source in self._index.sources)
         return Contents(
-            counts=tuple((name, counts[name]) for name in names),
-            index=texts.get((found.card.source, found.card.path)) if found else None,
-            pinned=tuple(
-                texts[key]
-                for entry in pinned
-                if (key := (entry.card.source, entry.card.path)) in texts
-            ),
+            counts=tuple((_label(one), counts[one.id]) for one in self._index.sources),
+            index=texts.get(found.card.reference) if found else None,
+            pinned=tuple(texts[key] for entry in pinned if (key := entry.card.reference) in texts),
             refused=tuple(entry.card for entry in wanted if entry not in allowed),
             rows=tuple(row(card) for card in near[: limits.max_files]),
             unlisted=len(listed) - len(near[: limits.max_files]),
             folders=tuple(
-                folders(name, [e.card.path for e in entries if e.card.source == name])
-                for name in names
-                if counts[name] and self._kind(name) == "vault"
+                folders(one.name, [e.card.path for e in entries if e.source.id == one.id])
+                for one in self._index.sources
+                if counts[one.id] and one.kind == "vault"
             ),
         )
 
     def _trusted(self, card: Card) -> bool:
         trusted = card.provenance is None or card.provenance.trusted
         return trusted or self._config.writing.allow_pin_untrusted
-
-    def _kind(self, name: str) -> str:
-        return next(source.kind for source in self._index.sources if source.name == name)
 
     def _index_entry(self, name: str) -> Entry | None:
         """The index file: in the inbox, then in the wiki, then as a reference."""
@@ -124,6 +116,10 @@ class IndexSection:
         except MemoryMcpError:
             return None
         return self._index.entry(source.id, path)
+
+
+def _label(source: Source) -> str:
+    return f"{source.name} of this project" if source.scope == "project" else source.name
 
 
 def _place(entry: Entry) -> tuple[int, str]:

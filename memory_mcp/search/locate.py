@@ -8,7 +8,6 @@ import anyio.to_thread
 
 from memory_mcp.core.errors import MemoryMcpError, NotFoundError
 from memory_mcp.core.links import target_of
-from memory_mcp.core.reference import split
 from memory_mcp.index.view import IndexView
 from memory_mcp.notes import files
 from memory_mcp.notes.sources import Source
@@ -27,26 +26,23 @@ async def locate(
     try:
         return index.names.resolve(text, source_ids)
     except NotFoundError:
-        sources = [
-            source for source in index.sources if source_ids is None or source.id in source_ids
-        ]
-        name, path = split(text, {source.name for source in sources})
-        named = [source for source in sources if name in (None, source.name)]
-        found = await anyio.to_thread.run_sync(_holders, named, path)
-        if len(found) == 1:
-            return found[0], path
+        name, places = index.places(text)
+        seen = [one for one in places if source_ids is None or one[0].id in source_ids]
+        found = await anyio.to_thread.run_sync(_holding, seen)
+        if found and (len(found) == 1 or name is not None):
+            return found[0]
         called = index.names.labelled(text, source_ids)
         if found or called is None:
             raise
         return called
 
 
-def _holders(sources: Sequence[Source], path: str) -> list[Source]:
+def _holding(places: Sequence[tuple[Source, str]]) -> list[tuple[Source, str]]:
     found = []
-    for source in sources:
+    for place in places:
         try:
-            files.read(source, path)
+            files.read(*place)
         except MemoryMcpError:  # not in this source; what the index said is raised in the end
             continue
-        found.append(source)
+        found.append(place)
     return found

@@ -154,7 +154,7 @@ class Reader:
         card = note.card
         names = self._index.names
         return Reading(
-            reference=card.reference,
+            reference=names.reference(source.id, path),
             source=source.name,
             path=path,
             title=card.title,

@@ -13,7 +13,7 @@ from mcp.server.models import InitializationOptions
 from mcp.shared.exceptions import MCPError
 
 from memory_mcp import __version__
-from memory_mcp.recall.kept import kept
+from memory_mcp.recall.kept import kept, owner
 from memory_mcp.server.notices import Notices
 from memory_mcp.server.prompts import fill, load
 from memory_mcp.server.session import Connection
@@ -31,7 +31,7 @@ def build(app: App) -> MCPServer[Connection]:
     The state of a client is a `Connection`: give one to `connection.serve`, or let the server's
     lifespan make one with the options of the settings.
     """
-    face = Face(app.config.home, app.config.agent)
+    face = Face(app.config.home, owner(app.config.agent, app.project.id if app.project else None))
     face.furnish(app)
     return face.server
 
@@ -43,14 +43,15 @@ class Face:
     handshake alone.
     """
 
-    def __init__(self, home: str, agent: str) -> None:
+    def __init__(self, home: str, owner: str) -> None:
+        """`owner` is whose index section the instructions hold; see `recall.kept`."""
         self._home = home
         self.notices = Notices()
         self.server = MCPServer[Connection](
             "memory-mcp",
             title="Memory",
             version=__version__,
-            instructions=_instructions(home, kept(home, agent)),
+            instructions=_instructions(home, kept(home, owner)),
             lifespan=self._lifespan,
             subscriptions=self.notices.bus,
             log_level="WARNING",

@@ -23,7 +23,6 @@ from memory_mcp.server.wire import (
     PassageOut,
     ProvenanceOut,
     RowOut,
-    Scope,
 )
 
 Item = TypeVar("Item", bound=BaseModel)
@@ -66,7 +65,7 @@ def hit_out(hit: Hit, passages: int | None = None, characters: int | None = None
         updated=card.updated or card.modified or None,
         provenance=provenance_out(card.provenance),
         superseded_by=hit.superseded_by,
-        scope=scope_of(card.source),
+        scope=card.scope,
     )
 
 
@@ -101,7 +100,7 @@ def row_out(card: Card) -> RowOut:
         size=card.size,
         pinned=card.pinned,
         warnings=shorts(card.warnings, 10),
-        scope=scope_of(card.source),
+        scope=card.scope,
     )
 
 
@@ -180,11 +179,6 @@ def provenance_out(provenance: Provenance | None) -> ProvenanceOut | None:
         at=_optional(provenance.at),
         confidence=short(confidence) if isinstance(confidence, str) else confidence,
     )
-
-
-def scope_of(source: str) -> Scope | None:
-    """The scope of a note of the inbox, None elsewhere."""
-    return "global" if source == "memory" else None
 
 
 def short(text: str, limit: int = _TEXT) -> str:

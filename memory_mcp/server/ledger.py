@@ -61,6 +61,8 @@ class Intention:
     whole: bool = False
     """Whether the caller knows all of the new text."""
     warnings: tuple[str, ...] = ()
+    project: bool = False
+    """Whether the note is one of a project's own inbox."""
 
 
 @dataclass(slots=True)
@@ -244,6 +246,7 @@ def _intention(line: Mapping[str, Any]) -> Intention:
         kept=_maybe(line["kept"]),
         whole=bool(line["whole"]),
         warnings=tuple(_text(item) for item in line["warnings"]),
+        project=bool(line.get("project")),
     )
 
 

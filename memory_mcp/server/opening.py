@@ -9,8 +9,10 @@ import anyio
 import anyio.to_thread
 
 from memory_mcp.core.config import Config
+from memory_mcp.recall.kept import owner
 from memory_mcp.server.build import Face
 from memory_mcp.server.session import Connection, Options
+from memory_mcp.settings.project import Project
 
 _HOUSE = ("memory_mcp.app", "memory_mcp.server.tools", "memory_mcp.server.resources")
 
@@ -18,10 +20,11 @@ _HOUSE = ("memory_mcp.app", "memory_mcp.server.tools", "memory_mcp.server.resour
 class Opening:
     """The server for one client, at once, and its memory, a moment later."""
 
-    def __init__(self, config: Config) -> None:
-        self.face = Face(config.home, config.agent)
-        self.state = Connection(None, Options.of(config))
+    def __init__(self, config: Config, project: Project | None = None) -> None:
+        self.face = Face(config.home, owner(config.agent, project.id if project else None))
+        self.state = Connection(None, Options.of(config, project))
         self._config = config
+        self._project = project
         self._begin = anyio.Event()
         self._open = anyio.Event()
 
@@ -44,7 +47,7 @@ class Opening:
             await anyio.to_thread.run_sync(import_module, name, abandon_on_cancel=True)
         from memory_mcp.app import open_app
 
-        async with open_app(self._config) as app:
+        async with open_app(self._config, self._project) as app:
             self.face.furnish(app)
             self.state.open(app)
             gc.freeze()

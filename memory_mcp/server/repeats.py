@@ -14,7 +14,6 @@ import mcp_types as t
 
 from memory_mcp.app import App
 from memory_mcp.core.errors import ConflictError, NotFoundError
-from memory_mcp.core.reference import split
 from memory_mcp.curate.relation import relations
 from memory_mcp.curate.results import DeleteResult, EditResult, LinkResult, WriteResult
 from memory_mcp.notes import files
@@ -43,7 +42,7 @@ async def settled(call: Call, connection: Connection) -> t.CallToolResult | None
     intention, app = call.intention, connection.app
     if call.answer is not None:
         if intention is not None:
-            await _show(intention.reference, app)
+            await _show(intention, app)
         return t.CallToolResult.model_validate(call.answer)
     if intention is None:
         return None
@@ -52,13 +51,13 @@ async def settled(call: Call, connection: Connection) -> t.CallToolResult | None
         if done is None:
             return None
         _remember(intention, connection.session)
-    await _show(intention.reference, app)
+    await _show(intention, app)
     return await _answer(intention, done, app)
 
 
 def _look(intention: Intention, app: App) -> _Done | None:
     """Whether a change was made; None where the note is as it was before. Blocking."""
-    current = _current(intention.reference, app)
+    current = _current(intention, app)
     now = None if current is None else hashlib.sha256(current).hexdigest()
     if intention.after in (now, intention.before):  # it is there, or nothing had to be done
         return _Done(_decoded(current))
@@ -74,14 +73,13 @@ def _look(intention: Intention, app: App) -> _Done | None:
     )
 
 
-def _place(reference: str, app: App) -> tuple[Source, str] | None:
-    sources = {source.name: source for source in app.sources}
-    name, path = split(reference, sources)
-    return None if name is None else (sources[name], path)
+def _place(intention: Intention, app: App) -> tuple[Source, str] | None:
+    name, places = app.keeping(project=intention.project).index.places(intention.reference)
+    return None if name is None else places[0]
 
 
-def _current(reference: str, app: App) -> bytes | None:
-    place = _place(reference, app)
+def _current(intention: Intention, app: App) -> bytes | None:
+    place = _place(intention, app)
     if place is None:
         return None
     try:
@@ -96,16 +94,17 @@ def _kept(intention: Intention, app: App) -> bytes | None:
         return None
     revision = intention.after[:_REVISION]
     since = intention.kept or ""
-    versions = app.history.versions(intention.reference)
+    history = app.keeping(project=intention.project).history
+    versions = history.versions(intention.reference)
     if not any(item.revision == revision and time_text(item.at) > since for item in versions):
         return None
-    data = app.history.load(intention.reference, revision)
+    data = history.load(intention.reference, revision)
     return data if hashlib.sha256(data).hexdigest() == intention.after else None
 
 
-async def _show(reference: str, app: App) -> None:
+async def _show(intention: Intention, app: App) -> None:
     """Let the index see the note: an engine that has just begun may not have come to it."""
-    place = _place(reference, app)
+    place = _place(intention, app)
     if place is not None:
         await app.index.refresh(*place)
 

@@ -16,20 +16,23 @@ if TYPE_CHECKING:
 
     from memory_mcp.app import App
     from memory_mcp.core.config import Config, ToolSet
+    from memory_mcp.settings.project import Project
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What is the client's own: whose inbox, and which tools it may use."""
+    """What is the client's own: whose memory, and which tools it may use."""
 
     agent: str = "default"
     read_only: bool = False
     tools: tuple[ToolSet, ...] = ("core",)
+    project: Project | None = None
+    """The project in whose folder it works, where `projects` is auto."""
 
     @classmethod
-    def of(cls, config: Config) -> Options:
+    def of(cls, config: Config, project: Project | None = None) -> Options:
         """The options that the settings give to a client."""
-        return cls(config.agent, config.writing.read_only, config.tools)
+        return cls(config.agent, config.writing.read_only, config.tools, project)
 
 
 class Session:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NoReturn
 if TYPE_CHECKING:
     from memory_mcp.core.config import Config
     from memory_mcp.server.pipes import Inlet
+    from memory_mcp.settings.project import Project
 
 END_SECONDS = 4.0
 """When the client has gone the process is gone after this time at the latest, whatever hangs."""
@@ -38,6 +39,7 @@ def run(flags: Mapping[str, object]) -> int:
     hasten_imports()
     from memory_mcp.core.errors import MemoryMcpError
     from memory_mcp.settings import load
+    from memory_mcp.settings.project import project_of, settled, working_folder
 
     try:
         loaded = load(os.environ, flags)
@@ -47,7 +49,10 @@ def run(flags: Mapping[str, object]) -> int:
         return 1
     for warning in loaded.warnings:
         log.warning("%s", warning)
-    return _serve(loaded.config, *streams)
+    project = project_of(loaded.config, working_folder(os.environ), os.environ)
+    for warning in () if project is None else project.warnings:
+        log.warning("%s", warning)
+    return _serve(settled(loaded, project), project, *streams)
 
 
 def take_over() -> tuple[int, int]:
@@ -81,12 +86,12 @@ def _private(descriptor: int) -> int:
         os.close(duplicate)
 
 
-def _serve(config: Config, wire_in: int, wire_out: int) -> int:
+def _serve(config: Config, project: Project | None, wire_in: int, wire_out: int) -> int:
     import anyio
 
     code = 0
     try:
-        anyio.run(_main, config, wire_in, wire_out)
+        anyio.run(_main, config, project, wire_in, wire_out)
     except Exception as error:  # noqa: BLE001 - the last frame: the reason goes to stderr
         code = _failed(error)
     leave(code)
@@ -112,7 +117,7 @@ def leave(code: int) -> NoReturn:
     os._exit(code)
 
 
-async def _main(config: Config, wire_in: int, wire_out: int) -> None:
+async def _main(config: Config, project: Project | None, wire_in: int, wire_out: int) -> None:
     import anyio
 
     from memory_mcp.server.connection import serve
@@ -120,7 +125,7 @@ async def _main(config: Config, wire_in: int, wire_out: int) -> None:
     from memory_mcp.server.pipes import Inlet, Outlet
 
     # From the end of input on, for a client may go without taking what was written for it.
-    inlet, outlet, opening = Inlet(wire_in, watchdog), Outlet(wire_out), Opening(config)
+    inlet, outlet, opening = Inlet(wire_in, watchdog), Outlet(wire_out), Opening(config, project)
     server, state = opening.face.server, opening.state
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(_end_on_signal, inlet)

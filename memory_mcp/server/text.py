@@ -30,7 +30,10 @@ def search_text(out: SearchOut, hits: Sequence[Hit]) -> str:
     """Hits as frames, best first, under one standing line. `hits` are those listed in `out`."""
     lines = [NOTICE, _found(out)]
     for number, (shown, hit) in enumerate(zip(out.hits, hits, strict=True), 1):
-        lines.append(f"\n{number}. {name(shown.reference)} · score {shown.score:.2f}{_newer(hit)}")
+        scope = " · project" if shown.scope == "project" else ""
+        lines.append(
+            f"\n{number}. {name(shown.reference)}{scope} · score {shown.score:.2f}{_newer(hit)}"
+        )
         body = [f"# {one_line(shown.title)}"]
         if shown.description:
             body.append(one_line(shown.description))
@@ -118,7 +121,8 @@ def _row(row: RowOut) -> str:
     line = f"- {name(row.reference)} - {one_line(row.title)}"
     if row.description:
         line += f": {one_line(row.description)}"
-    marks = [f"updated {one_line(row.updated, 40)}"] if row.updated else []
+    marks = ["project"] if row.scope == "project" else []
+    marks += [f"updated {one_line(row.updated, 40)}"] if row.updated else []
     marks += ["tags " + ", ".join(one_line(tag, 60) for tag in row.tags[:10])] if row.tags else []
     marks += ["pinned"] if row.pinned else []
     marks += [f"warning: {one_line(row.warnings[0])}"] if row.warnings else []

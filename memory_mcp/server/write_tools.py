@@ -12,9 +12,7 @@ from pydantic import Field
 
 from memory_mcp.core.edit import EditRequest
 from memory_mcp.core.errors import ConflictError, MemoryMcpError, NotFoundError
-from memory_mcp.core.reference import join
 from memory_mcp.curate.edit import Writer
-from memory_mcp.curate.place import place_of
 from memory_mcp.curate.step import Step
 from memory_mcp.server.answered import deleted, edited, linked, wrote
 from memory_mcp.server.calls import Offer, ToolContext
@@ -55,7 +53,8 @@ async def memory_write(
     where a note on the subject exists, change that one with memory_edit.
     """
     connection = connection_of(ctx.request_context)
-    async with _read_before(connection, _inbox(slug), if_revision) as expected:
+    reference = await connection.app.writer.named(slug, scope)
+    async with _read_before(connection, reference, if_revision) as expected:
         done = await _writer(ctx, "memory_write", whole=True).write(
             slug, content, frontmatter, expected=expected, scope=scope
         )
@@ -92,7 +91,7 @@ async def memory_edit(
     of a note that changed since is refused and shows what changed.
     """
     connection = connection_of(ctx.request_context)
-    session, reference = connection.session, _inbox(slug)
+    session, reference = connection.session, await connection.app.writer.named(slug)
     request = EditRequest(
         content=content,
         old_text=old_text,
@@ -120,7 +119,8 @@ async def memory_delete(
 ) -> Annotated[t.CallToolResult, DeleteOut]:
     """Delete an inbox note that is wrong or no longer needed. It can be restored."""
     connection = connection_of(ctx.request_context)
-    async with _read_before(connection, _inbox(slug), if_revision) as expected:
+    reference = await connection.app.writer.named(slug)
+    async with _read_before(connection, reference, if_revision) as expected:
         done = await _writer(ctx, "memory_delete").delete(slug, expected)
     connection.session.forget(done.reference)
     return deleted(done)
@@ -137,9 +137,8 @@ async def memory_link(
     """Link an inbox note to another note, with the kind of relation. Twice is once."""
     await first_look(ctx)
     connection = connection_of(ctx.request_context)
-    app = connection.app
-    origin, path = await place_of(app.index, app.writer.inbox, source)
-    async with _read_before(connection, join(origin.name, path), None) as expected:
+    reference = await connection.app.writer.origin(source)
+    async with _read_before(connection, reference, None) as expected:
         done = await _writer(ctx, "memory_link").link(source, target, relation, expected=expected)
     connection.session.wrote(done.reference, done.revision, whole=False)
     return linked(done)
@@ -163,10 +162,10 @@ def _writer(ctx: ToolContext, tool: str, *, whole: bool = False) -> Writer:
         return writer
     key = key_of(request.request_id)
 
-    newest = connection.app.history.newest
+    app = connection.app
 
     def intend(step: Step) -> None:
-        kept = newest(step.reference)
+        kept = app.keeping(project=step.project).history.newest(step.reference)
         intention = Intention(
             tool=tool,
             reference=step.reference,
@@ -175,6 +174,7 @@ def _writer(ctx: ToolContext, tool: str, *, whole: bool = False) -> Writer:
             kept=None if kept is None else time_text(kept),
             whole=whole,
             warnings=step.warnings,
+            project=step.project,
         )
         ledger.intend(key, intention)
 
@@ -209,7 +209,3 @@ async def _forget_if_gone(connection: Connection, reference: str) -> None:
         await connection.app.reader.get(reference, max_chars=1)
     except NotFoundError:
         connection.session.forget(reference)
-
-
-def _inbox(slug: str) -> str:
-    return f"memory/{slug}"

@@ -19,7 +19,7 @@ from memory_mcp.settings.file import read_file
 from memory_mcp.settings.flags import read_flags
 from memory_mcp.settings.level import Level, merged
 
-__all__ = ["SECRET_KEYS", "Loaded", "load"]
+__all__ = ["FILE", "SECRET_KEYS", "Loaded", "load", "validated"]
 
 SECRET_KEYS = frozenset({"api_key"})
 """The last part of keys whose value must never be shown."""
@@ -53,7 +53,7 @@ def load(environ: Mapping[str, str], flags: Mapping[str, object]) -> Loaded:
     values["home"] = str(home)
     problems = [problem for level in levels for problem in level.problems]
     problems += _not_a_folder(home, home_origin)
-    config, found = _validated(values, levels)
+    config, found = validated(values, levels)
     problems.extend(found)
     if problems or config is None:
         raise ConfigError(sorted(set(problems), key=lambda problem: problem.key))
@@ -90,7 +90,7 @@ def _not_a_folder(home: Path, origin: str) -> list[Problem]:
     return []
 
 
-def _validated(
+def validated(
     values: dict[str, Any], levels: tuple[Level, ...]
 ) -> tuple[Config | None, list[Problem]]:
     """The settings, or every problem: of single values, and across the sections that are sound."""

@@ -9,6 +9,7 @@ from pathspec import GitIgnoreSpec
 
 from memory_mcp.core.config import Config, ReasonerChoice
 from memory_mcp.core.errors import Problem
+from memory_mcp.core.reference import GLOBAL, PROJECT
 from memory_mcp.settings.level import Level, place_of
 
 _CORE = "write core, or leave it out"
@@ -30,6 +31,12 @@ def _sources(config: Config) -> Iterator[tuple[str, str]]:
             yield f"sources.{name}.path", "is empty; name a folder"
         if name.casefold() == "all":
             yield f"sources.{name}", "cannot be a name: 'all' means every source; choose another"
+        if config.projects == "auto" and name.casefold() in (GLOBAL, PROJECT):
+            yield (
+                f"sources.{name}",
+                "cannot be a name with `projects: auto`: it tells the inboxes apart; choose"
+                " another",
+            )
         other = seen.setdefault(name.casefold(), name)
         if other != name:
             yield (

@@ -12,7 +12,9 @@ from memory_mcp.settings.schema import keys, nearest, type_at
 from memory_mcp.settings.text import value_of
 
 PREFIX = "MEMORY_MCP_"
-NO_SETTINGS = frozenset({"MEMORY_MCP_HOME", "MEMORY_MCP_TOKEN", "MEMORY_MCP_DEBUG"})
+NO_SETTINGS = frozenset(
+    {"MEMORY_MCP_HOME", "MEMORY_MCP_TOKEN", "MEMORY_MCP_DEBUG", "MEMORY_MCP_FOLDER"}
+)
 """Variables that are ours and no settings."""
 
 

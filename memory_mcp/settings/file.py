@@ -22,13 +22,18 @@ def read_file(path: Path) -> Level:
     """Read a file of settings; one that is missing or empty says nothing. Problems are in it."""
     level = Level()
     text = _text(path, level)
-    if text is None:
-        return level
+    if text is not None:
+        read_text(text, path, level)
+    return level
+
+
+def read_text(text: str, path: Path, level: Level) -> None:
+    """Take the settings in a text into a level. Problems are in it, with `path` as the place."""
     reader = Reader(text)
     try:
         node = reader.get_single_node()
         if node is None:
-            return level
+            return
         _note_places(level, node, path)
         values = _plain(reader.construct_document(node))
     except yaml.YAMLError as error:
@@ -37,7 +42,6 @@ def read_file(path: Path) -> Level:
         level.problems.append(Problem(path.name, f"cannot be read: {error}", str(path)))
     else:
         _take(level, values, path)
-    return level
 
 
 def _text(path: Path, level: Level) -> str | None:

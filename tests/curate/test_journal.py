@@ -181,5 +181,5 @@ def test_who_is_worked_for_is_not_left(tmp_path: Path) -> None:
         journal.add(f"job-{agent}", kind="save", agent=agent, created="-", request={})
     journal.append("job-rook", status="done")
     with FileLock(journal.lock_path("jay")):
-        assert Journal(tmp_path).agents_left() == {"Jay"}
-    assert journal.agents_left() == {"jay", "Jay"}
+        assert Journal(tmp_path).owners_left() == {("Jay", None)}
+    assert journal.owners_left() == {("jay", None), ("Jay", None)}

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import anyio
 
 from memory_mcp.core.errors import InputError, MemoryMcpError, StorageError
-from memory_mcp.core.reference import split
 from memory_mcp.index.unread import unread
 from memory_mcp.server.connection import serve
 from memory_mcp.server.engine.faces import Faces
@@ -85,7 +84,14 @@ class Asks:
             raise StorageError("the memory is being opened; what is on disk tells its state")
         with anyio.move_on_after(SWEEP_SECONDS):
             await app.index.sweep()
-        return status_json(app.config.home, options.agent, app.index.state(), self._engine())
+        return status_json(
+            app.config.home,
+            options.agent,
+            app.index.state(),
+            self._engine(),
+            options.project,
+            app.warnings,
+        )
 
     async def _end(self, question: Mapping[str, Any], options: Options, progress: Progress) -> Any:
         self._stop()
@@ -99,7 +105,7 @@ class Asks:
         settled = app.settled if question.get("meaning") else functools.partial(_words, app)
         await _settle(app, settled, _seconds(question.get("settle")), progress)
         connection = Connection(app, options)
-        server = self._faces.server(options.agent)
+        server = self._faces.server(options)
         params = {"name": question.get("tool"), "arguments": question.get("arguments") or {}}
         lines = _Lines(params)
         await serve(lines, lines, server, connection, lambda: None)
@@ -130,13 +136,13 @@ class Asks:
         self, question: Mapping[str, Any], options: Options, progress: Progress
     ) -> Any:
         app = await self._app(options)
-        sources = {source.name: source for source in app.sources}
         references: Sequence[Any] = question.get("references") or ()
         for reference in references:
-            name, path = split(str(reference), sources)
+            name, places = app.index.places(str(reference))
             if name is None:
                 raise InputError(f"{reference!r} does not say which source it is in.")
-            await app.index.refresh(sources[name], path)
+            for source, path in places:
+                await app.index.refresh(source, path)
         return {"looked": len(references)}
 
     async def _hook(
@@ -145,7 +151,8 @@ class Asks:
         return await self._hooks.answer(question, options)
 
     async def _app(self, options: Options) -> App:
-        return (await self._faces.opened()).app(options.agent)
+        await self._faces.opened()
+        return self._faces.app_for(options)
 
 
 async def _settle(

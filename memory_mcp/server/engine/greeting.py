@@ -19,11 +19,15 @@ from memory_mcp.core.errors import ConfigError
 from memory_mcp.front.hello import PROTOCOL
 from memory_mcp.server.session import Options
 from memory_mcp.settings import FILE, SECRET_KEYS, Loaded, load
+from memory_mcp.settings.project import project_of, settled
 
 _OWN_KEYS = ("home", "agent", "tools", "projects", "recall", "writing.read_only", "http")
 """Settings that are taken from the client: those of `http` by the command that opens a port."""
 
-_OWN_VARIABLES = ("AGENT", "TOOLS", "PROJECTS", "RECALL", "READ_ONLY", "WRITING__READ_ONLY")
+_OWN_VARIABLES = (
+    *("AGENT", "TOOLS", "PROJECTS", "RECALL", "READ_ONLY", "WRITING__READ_ONLY"),
+    "FOLDER",
+)
 _PREFIX = "MEMORY_MCP_"
 _ABOUT_THE_ENGINE = frozenset({"status", "stop", "look"})
 """Questions that are no reason for another engine: they are about this one."""
@@ -137,7 +141,10 @@ class Door:
             return Refusal("config", tuple(str(problem) for problem in error.problems))
         if changed and not lasting:
             return Leave("config.yml changed")
-        return Welcome(Options.of(found.config), (*found.warnings, *self._differences(found)))
+        project = project_of(found.config, _folder(hello), theirs)
+        options = Options.of(settled(found, project), project)
+        told = () if project is None else project.warnings
+        return Welcome(options, (*found.warnings, *told, *self._differences(found)))
 
     def _differences(self, theirs: Loaded) -> tuple[str, ...]:
         """Settings of the client's environment that the engine does not have."""
@@ -148,6 +155,18 @@ class Door:
                 " engine; change it there, or start this client with --in-process"
             )
         return tuple(warnings)
+
+
+def _folder(hello: Mapping[str, Any]) -> str:
+    """Where a client works. A hook is told of it by its client: that counts more than where the
+    hook was started."""
+    question = hello.get("ask")
+    payload = question.get("payload") if isinstance(question, Mapping) else None
+    for told in (payload, question, hello):
+        folder = told.get("cwd") if isinstance(told, Mapping) else None
+        if isinstance(folder, str) and folder:
+            return folder
+    return ""
 
 
 def _is_ours(name: str) -> bool:

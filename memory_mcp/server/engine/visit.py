@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +58,15 @@ class Visit:
             text = f"a client of the kind {kind!r} is not known to version {endpoint.version}"
             await self._stream.say(ok=False, error="refused", messages=[text])
             return
+        with self._faces.guest(self._options):
+            await self._admit(serving, kind, endpoint)
+
+    async def _admit(
+        self,
+        serving: Callable[[Client], Awaitable[None]],
+        kind: str,
+        endpoint: Endpoint,
+    ) -> None:
         problems = self._problems()
         if problems:
             await self._stream.say(ok=False, error="config", messages=problems)
@@ -79,11 +88,10 @@ class Visit:
 
     def _problems(self) -> list[str]:
         """Why this agent cannot be served, as far as that is known now."""
-        home = self._faces.home
-        if home is None:
+        if self._faces.home is None:
             return []
         try:
-            home.app(self._options.agent)
+            self._faces.app_for(self._options)
         except ConfigError as error:
             return [str(problem) for problem in error.problems]
         return []
@@ -91,7 +99,7 @@ class Visit:
     async def _talk(self, client: Client) -> None:
         traffic = client.traffic = Traffic(functools.partial(self._clients.heard, client))
         await self._stream.say(**self._welcome)
-        face = self._faces.face(self._options.agent)
+        face = self._faces.face(self._options)
         name = self._hello.get("session")
         client.session = name if isinstance(name, str) else ""
         await self._clients.succeed(client)
@@ -178,7 +186,7 @@ class Visit:
         wanted = self._hello.get("serve")
         try:
             request = PortRequest.of(wanted if isinstance(wanted, Mapping) else {})
-            async with open_port(self._faces.opened, self._faces.server, request) as opened:
+            async with open_port(self._faces.opened, self._faces.of_agent, request) as opened:
                 await self._stream.say(**self._welcome, result=opened.as_json())
                 await self._until_over(client)
         except MemoryMcpError as error:
