@@ -34,7 +34,7 @@ ROLES = ("user", "assistant")
 def recall(
     setup: Setup, message: str, history: tuple[str, ...], max_tokens: int | None, json_: bool
 ) -> None:
-    """Show the block of notes that would come into a conversation with this message."""
+    """Show what would come into a conversation with this message."""
 
     config = setup.existing()
     turns = [_turn(text) for text in history]

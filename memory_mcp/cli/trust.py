@@ -21,7 +21,7 @@ from memory_mcp.settings.trust import Trust, digest_of
 @as_json
 @pass_setup
 def trust(setup: Setup, path: Path | None, list_: bool, remove: bool, json_: bool) -> None:
-    """Let the .memory-mcp.yml of a project's folder count, as it is now.
+    """Let the .memory-mcp.yml of a project count as it is.
 
     A file that changes has to be trusted again.
     """

@@ -57,6 +57,8 @@ def camel(name: str) -> str:
 def values(tool: str, name: str) -> st.SearchStrategy[Any]:
     """Right values of an argument, in their own type."""
     allowed = kinds(tool, name)
+    if name == "history":
+        return st.lists(st.dictionaries(NAMES, NAMES, min_size=1), min_size=1, max_size=4)
     if "array" in allowed:
         return st.lists(NAMES, min_size=1, max_size=4, unique=True)
     if "object" in allowed:
@@ -78,7 +80,7 @@ def forms(value: Any) -> list[Any]:
     found = [value]
     if isinstance(value, (dict, list)):
         found += [json.dumps(value), json.dumps(value, ensure_ascii=False, indent=1)]
-    if isinstance(value, list):
+    if isinstance(value, list) and isinstance(value[0], str):
         found += [
             ", ".join(value),
             ",".join(value),

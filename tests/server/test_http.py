@@ -280,7 +280,7 @@ async def test_the_search_for_people_tells_what_the_tool_tells_and_why(tmp_path:
         ("/api/search?q=x&min_score=nan", 400, "min_score"),
         ("/api/search?q=x&source=nowhere", 400, "nowhere"),
         ("/api/notes?cursor=nonsense", 400, "nonsense"),
-        ("/api/recall-preview", 404, "/api/search"),
+        ("/api/recall-preview", 405, "POST"),
         ("/nowhere", 404, "/mcp"),
     ],
 )

@@ -143,9 +143,12 @@ async def test_errors_quote_no_tag(place: World) -> None:
                 (value, {}),
             ):
                 check(await every(talk, tool, **arguments))
-            with pytest.raises(MCPError) as refused:
-                await talk.client.read_resource(f"memories://note/{value}")
-            check(str(refused.value))
+            try:  # a note may have the value as its title, and is found by that
+                read = await talk.client.read_resource(f"memories://note/{value}")
+            except MCPError as refused:
+                check(str(refused))
+            else:
+                check("\n".join(getattr(item, "text", "") for item in read.contents))
 
 
 async def test_what_changed_is_framed_whole_also_where_it_is_long(place: World) -> None:

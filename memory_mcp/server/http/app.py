@@ -102,4 +102,7 @@ async def _hidden(request: Request, error: Exception) -> Response:
 async def _plainly(request: Request, error: Exception) -> Response:
     """Errors of the framework, such as a method that a path does not know, as JSON."""
     assert isinstance(error, HTTPException)
-    return JSONResponse({"error": error.detail}, error.status_code, headers=error.headers)
+    text, headers = error.detail, error.headers
+    if error.status_code == 405 and headers and "Allow" in headers:
+        text = f"{request.method} is not possible here; use {headers['Allow']}"
+    return JSONResponse({"error": text}, error.status_code, headers=headers)
