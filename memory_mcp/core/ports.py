@@ -65,9 +65,14 @@ class VectorIndex(Protocol):
         ...
 
     def nearest(
-        self, vector: Vectors, limit: int, allowed: Collection[int] | None = None
+        self,
+        vector: Vectors,
+        limit: int,
+        allowed: Collection[int] | None = None,
+        above: float | None = None,
     ) -> list[tuple[int, float]]:
-        """(id, cosine) of the nearest, of `allowed` or of all, best first."""
+        """(id, cosine) of the nearest, of `allowed` or of all, best first; those that are not
+        better than `above` may be left out."""
         ...
 
     def cosines(self, vector: Vectors, ids: Collection[int]) -> dict[int, float]:

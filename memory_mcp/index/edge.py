@@ -99,20 +99,29 @@ class EdgeIndex:
                 self._shard.update(UpdateOperation.delete_points([*some]))
 
     def nearest(
-        self, vector: Vectors, limit: int, allowed: Collection[int] | None = None
+        self,
+        vector: Vectors,
+        limit: int,
+        allowed: Collection[int] | None = None,
+        above: float | None = None,
     ) -> list[tuple[int, float]]:
-        """(id, cosine) of the nearest, of `allowed` or of all, best first."""
+        """(id, cosine) of the nearest, of `allowed` or of all, best first; those that are not
+        better than `above` may be left out."""
         if limit < 1 or (allowed is not None and not allowed):
             return []
         if allowed is not None and len(allowed) > _MANY:
-            ask = partial(self._query, vector)
+            ask = partial(self._query, vector, above)
             kept = sieve(ask, limit, allowed, self.count(), len(allowed))
             if kept is not None:
                 return kept
-        return self._query(vector, limit, allowed)
+        return self._query(vector, above, limit, allowed)
 
     def _query(
-        self, vector: Vectors, limit: int, allowed: Collection[int] | None = None
+        self,
+        vector: Vectors,
+        above: float | None,
+        limit: int,
+        allowed: Collection[int] | None = None,
     ) -> list[tuple[int, float]]:
         from qdrant_edge import Filter, HasIdCondition, Query, QueryRequest
 
@@ -121,6 +130,7 @@ class EdgeIndex:
             limit=limit,
             query=Query.Nearest(vector.tolist(), using=_NAME),
             filter=only,
+            score_threshold=above,
             with_payload=False,
             with_vector=False,
         )
@@ -129,7 +139,7 @@ class EdgeIndex:
 
     def cosines(self, vector: Vectors, ids: Collection[int]) -> dict[int, float]:
         """Exact cosine of those of the ids that have a vector."""
-        return dict(self._query(vector, len(ids), ids)) if ids else {}
+        return dict(self._query(vector, None, len(ids), ids)) if ids else {}
 
     def ids(self) -> Iterator[int]:
         """All ids."""

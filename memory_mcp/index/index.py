@@ -115,6 +115,11 @@ class Index:
         return self._lane.kind
 
     @property
+    def turn(self) -> int:
+        """Counts the changes of notes: what was found out of them holds while it is the same."""
+        return self._table.turn
+
+    @property
     def names(self) -> Names:
         """Resolves references and links; knows back links."""
         return self._table.names
@@ -150,33 +155,52 @@ class Index:
         """(point, cosine) of the nearest live passages, of those `allowed` by source or of all,
         best first. Empty where the vector store does not answer; `state().degraded` says so
         then."""
+        return (await self.around(source_ids, vector, limit, (), allowed))[0]
+
+    async def around(
+        self,
+        source_ids: Collection[str],
+        vector: Vectors,
+        limit: int,
+        points: Collection[int],
+        allowed: Mapping[str, Collection[int]] | None = None,
+    ) -> tuple[list[tuple[int, float]], dict[int, float]]:
+        """What `nearest` gives, and the exact cosine of those of the points that are live in
+        these sources and have a vector: one turn at the store for both."""
         spare = 0 if allowed is not None else len(self._table.dropped)
+        asked = self._by_source(points, source_ids)
         try:
-            found = await self._lane.nearest(source_ids, vector, limit + spare, allowed)
+            found, cosines = await self._lane.around(
+                source_ids, vector, limit + spare, asked, allowed
+            )
         except StorageError as error:
             self._note_trouble(error)
-            return []
+            return [], {}
         self._filler.store_answers()
-        return [hit for hit in found if self._table.at(hit[0]) is not None][:limit]
+        return [hit for hit in found if self._table.at(hit[0]) is not None][:limit], cosines
 
     async def cosine(
         self, vector: Vectors, points: Collection[int], source_ids: Collection[str] | None = None
     ) -> dict[int, float]:
         """Exact cosine of those of the points that are live (in these sources) and have a
         vector."""
-        wanted = self._known if source_ids is None else source_ids
-        by_source: dict[str, list[int]] = {}
-        for point in points:
-            found = self._table.at(point)
-            if found is None or (source_id := found[0].source.id) not in wanted:
-                continue
-            if point in self._lane.placed(source_id):
-                by_source.setdefault(source_id, []).append(point)
+        asked = self._by_source(points, self._known if source_ids is None else source_ids)
         try:
-            return await self._lane.cosine(by_source, vector)
+            return await self._lane.cosine(asked, vector)
         except StorageError as error:
             self._note_trouble(error)
             return {}
+
+    def _by_source(
+        self, points: Collection[int], source_ids: Collection[str]
+    ) -> dict[str, list[int]]:
+        """Those of the points that are live in these sources and have a vector."""
+        found: dict[str, list[int]] = {}
+        for point in points:
+            source_id = self._table.source_of(point)
+            if source_id in source_ids and point in self._lane.placed(source_id):
+                found.setdefault(source_id, []).append(point)
+        return found
 
     def _note_trouble(self, error: StorageError) -> None:
         log.warning("searched by words only: %s", error)

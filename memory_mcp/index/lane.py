@@ -132,11 +132,25 @@ class Lane:
     ) -> list[tuple[int, float]]:
         """(point, cosine) over some sources, best first, a few to spare; of those `allowed` by
         source, or of all. Raises StorageError."""
+        found, _ = await self.around(source_ids, vector, limit, {}, allowed)
+        return found
+
+    async def around(
+        self,
+        source_ids: Collection[str],
+        vector: Vectors,
+        limit: int,
+        points: Mapping[str, Sequence[int]],
+        allowed: Mapping[str, Collection[int]] | None = None,
+    ) -> tuple[list[tuple[int, float]], dict[int, float]]:
+        """What `nearest` and `cosine` give, in one turn. Raises StorageError."""
         if self._store is None:
-            return []
+            return [], {}
         wanted = [sid for sid in source_ids if self._placed.get(sid)]
+        wanted.sort(key=lambda sid: -len(self._placed[sid]))
         ask = partial(_nearest, self._store, wanted, vector, limit + _SPARE, allowed)
-        return await self._do(ask)
+        more = partial(_cosine, self._store, points, vector)
+        return await self._do(lambda: (ask(), more()))
 
     async def cosine(
         self, points: Mapping[str, Sequence[int]], vector: Vectors
@@ -161,14 +175,14 @@ def _nearest(
     limit: int,
     allowed: Mapping[str, Collection[int]] | None,
 ) -> list[tuple[int, float]]:
-    found = [
-        hit
-        for sid in source_ids
-        for hit in store.collection(sid).nearest(
-            vector, limit, None if allowed is None else allowed.get(sid, ())
-        )
-    ]
-    return sorted(found, key=lambda hit: -hit[1])[:limit]
+    """What cannot be among the best of all is not asked for: each hit costs a store time."""
+    found: list[tuple[int, float]] = []
+    for sid in source_ids:
+        own = None if allowed is None else allowed.get(sid, ())
+        least = found[-1][1] if len(found) == limit else None
+        found += store.collection(sid).nearest(vector, limit, own, least)
+        found = sorted(found, key=lambda hit: -hit[1])[:limit]
+    return found
 
 
 def _cosine(

@@ -267,8 +267,10 @@ class Names:
         self, source_id: str, path: str, source_ids: Collection[str] | None = None
     ) -> str | None:
         """Reference of the note that says it supersedes this one; the latest where several do."""
+        if not self._superseding:
+            return None
         card = self._shelf.card((source_id, path))
-        if card is None or not self._superseding:
+        if card is None:
             return None
         visible = self._visible(source_ids)
         linking = {

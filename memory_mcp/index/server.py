@@ -119,9 +119,14 @@ class ServerIndex:
         return only
 
     def nearest(
-        self, vector: Vectors, limit: int, allowed: Collection[int] | None = None
+        self,
+        vector: Vectors,
+        limit: int,
+        allowed: Collection[int] | None = None,
+        above: float | None = None,
     ) -> list[tuple[int, float]]:
-        """(id, cosine) of the nearest, of `allowed` or of all, best first."""
+        """(id, cosine) of the nearest, of `allowed` or of all, best first; those that are not
+        better than `above` may be left out."""
         if limit < 1 or (allowed is not None and not allowed):
             return []
         with _explained(self._url):
@@ -131,6 +136,7 @@ class ServerIndex:
                 using=_VECTOR,
                 query_filter=self._own(allowed),
                 limit=limit,
+                score_threshold=above,
                 with_payload=False,
             )
         return [(int(point.id), float(point.score)) for point in found.points]

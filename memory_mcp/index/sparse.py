@@ -12,7 +12,6 @@ import math
 from array import array
 from bisect import bisect_left
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
-from itertools import chain
 from typing import Any, Generic, Literal, TypeVar
 
 import numpy as np
@@ -28,6 +27,8 @@ Floats = npt.NDArray[np.float64]
 Slots = npt.NDArray[np.int64]
 
 K1, B = 1.2, 0.75  # Lucene's; on our questions they hardly matter
+_FEW = 10  # times the number asked for: so many allowed documents are looked at one by one
+_WIDER = 4  # times as many of the best at the next try
 _COUNT_BITS = 16  # of a posting, which is slot << 16 | tf: one number takes half the time of two
 _MOST = (1 << _COUNT_BITS) - 1
 _Document = tuple["array[int]", "array[int]"]
@@ -178,13 +179,43 @@ class WordIndex(BM25Okapi, Generic[Key]):  # type: ignore[misc]  # rank_bm25 has
             return {}
         return {self._terms[n]: count for n, count in zip(*document, strict=True)}
 
-    def held(self, key: Key, wanted: Mapping[int, Iterable[int]]) -> frozenset[int]:
-        """All values of those of `wanted` (by number of a term) whose term a document holds."""
-        slot = self._slot_of.get(key)
-        document = self._documents[slot] if slot is not None else None
-        if document is None:
-            return frozenset()
-        return frozenset(chain.from_iterable([wanted[n] for n in wanted.keys() & document[0]]))
+    def counts(self, keys: Sequence[Key], query: Sequence[Forms]) -> Floats:
+        """How often each document holds each query term, shape (terms, keys); 0 where there is no
+        such document."""
+        return self._counts(self._slots(keys), query)
+
+    def _slots(self, keys: Sequence[Key]) -> Slots:
+        """Places of documents; -1 where there is none."""
+        return np.array([self._slot_of.get(key, -1) for key in keys], np.int64)
+
+    def _counts(self, slots: Slots, query: Sequence[Forms]) -> Floats:
+        places = slots << _COUNT_BITS
+        found = np.zeros((len(query), len(slots)))
+        for row, forms in zip(found, query, strict=True):
+            for number in self.numbers(forms):
+                posts = np.frombuffer(self._posts[number], np.int64)
+                near = posts[np.minimum(np.searchsorted(posts, places), len(posts) - 1)]
+                row += np.where(near >> _COUNT_BITS == slots, near & _MOST, 0)
+        return found
+
+    def scores_of(
+        self,
+        keys: Sequence[Key],
+        query: Sequence[Forms],
+        statistics: Statistics,
+        idf: Sequence[float],
+    ) -> list[float]:
+        """BM25 of some documents, as in `scores`; 0 where there is none. The time it takes does
+        not grow with the number of all documents."""
+        slots = self._slots(keys)
+        total = np.zeros(len(slots))
+        if not self._keys:
+            return total.tolist()
+        lengths = np.frombuffer(self._lengths, np.int32)[slots]
+        norms = self.k1 * (1 - self.b + self.b / statistics.average * lengths)
+        for tf, weight in zip(self._counts(slots, query), idf, strict=True):
+            total += weight * tf * (self.k1 + 1) / (tf + norms)
+        return total.tolist()
 
     def df(self, forms: Forms) -> int:
         """How many live documents hold any of the forms."""
@@ -194,7 +225,7 @@ class WordIndex(BM25Okapi, Generic[Key]):  # type: ignore[misc]  # rank_bm25 has
         return len(self._postings(known)[0]) if known else 0
 
     def numbers(self, forms: Forms) -> list[int]:
-        """Under which numbers the forms are known that are there; see `held`."""
+        """Under which numbers the forms are known that are there."""
         return [number for form in set(forms) if (number := self._ids.get(form)) is not None]
 
     def _postings(self, known: Sequence[int]) -> tuple[Slots, Floats]:
@@ -230,20 +261,33 @@ class WordIndex(BM25Okapi, Generic[Key]):  # type: ignore[misc]  # rank_bm25 has
         allowed: Collection[Key] | None = None,
         statistics: Statistics | None = None,
         idf: Sequence[float] | None = None,
-        also: Collection[Key] = (),
     ) -> list[tuple[Key, float]]:
-        """The best documents that hold a query term, best first; ties in the order of adding.
-        Those of `also` that hold one are there in any case."""
+        """The best documents that hold a query term, best first; ties in the order of adding."""
         pooled = statistics or self.statistics
         weights = (
             idf if idf is not None else [lucene_idf(pooled.documents, self.df(q)) for q in query]
         )
         total = self.scores(query, pooled, weights)
-        found = np.flatnonzero(total) if allowed is None else self._among(total, allowed)
-        best = self._best(total, found, limit)
-        if also:
-            best = self._sorted(total, np.union1d(best, self._among(total, also)))
-        return [(self._key(slot), float(total[slot])) for slot in best.tolist()]
+        if allowed is None:
+            best = self._best(total, np.flatnonzero(total), limit).tolist()
+        elif len(allowed) <= _FEW * limit:
+            best = self._best(total, self._among(total, allowed), limit).tolist()
+        else:
+            best = self._sieved(total, limit, allowed)
+        return [(self._key(slot), float(total[slot])) for slot in best]
+
+    def _sieved(self, total: Floats, limit: int, allowed: Collection[Key]) -> list[int]:
+        """The best that are allowed, out of ever more of the best: to look at each that is allowed
+        would take longer than the scores."""
+        found = np.flatnonzero(total)
+        depth = limit
+        while limit > 0:
+            depth *= _WIDER
+            best = self._best(total, found, depth).tolist()
+            kept = [slot for slot in best if self._keys[slot] in allowed]
+            if len(kept) >= limit or len(best) < depth:
+                return kept[:limit]
+        return []
 
     def _best(self, total: Floats, found: Slots, limit: int) -> Slots:
         if limit < 1:

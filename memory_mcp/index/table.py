@@ -95,6 +95,11 @@ class Table:
         (source_id, path), place = found
         return self._entries[source_id][path], place
 
+    def source_of(self, point: int) -> str:
+        """The source of a live point; empty for another one."""
+        found = self._points.get(point)
+        return found[0][0] if found is not None else ""
+
     def words(self, source_ids: Collection[str]) -> WordView:
         """The words of some sources as one collection."""
         return WordView({sid: self._words[sid] for sid in source_ids if sid in self._words})

@@ -105,6 +105,11 @@ class IndexView:
         ids = self._ids if name is None else self.names.called(name)
         return name, [(source, path) for source in self.sources if source.id in ids]
 
+    @property
+    def turn(self) -> int:
+        """Counts the changes of notes; see `Index.turn`."""
+        return self._index.turn
+
     def _some(self, source_ids: Collection[str] | None) -> tuple[str, ...]:
         return tuple(sid for sid in self._ids if source_ids is None or sid in source_ids)
 
@@ -142,6 +147,17 @@ class IndexView:
     ) -> list[tuple[int, float]]:
         """(point, cosine) of the nearest live passages, best first; see `Index.nearest`."""
         return await self._index.nearest(self._some(source_ids), vector, limit, allowed)
+
+    async def around(
+        self,
+        source_ids: Collection[str],
+        vector: Vectors,
+        limit: int,
+        points: Collection[int],
+        allowed: Mapping[str, Collection[int]] | None = None,
+    ) -> tuple[list[tuple[int, float]], dict[int, float]]:
+        """The nearest, and the exact cosine of some points; see `Index.around`."""
+        return await self._index.around(self._some(source_ids), vector, limit, points, allowed)
 
     async def cosine(self, vector: Vectors, points: Collection[int]) -> dict[int, float]:
         """Exact cosine of those of the points that are live, seen, and have a vector."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
 
@@ -64,27 +64,41 @@ class WordView:
         self,
         terms: Sequence[Term],
         limit: int,
-        allowed: Collection[int] | None = None,
-        also: Collection[int] = (),
+        allowed: Mapping[str, Collection[int]] | None = None,
     ) -> list[tuple[int, float]]:
-        """(point, BM25) of the best passages that hold a term, best first, and of those of `also`
-        that do."""
+        """(point, BM25) of the best passages that hold a term, of those `allowed` by source or of
+        all, best first."""
         parts = {source: words.passages for source, words in self._sources.items()}
-        ranked = _rank(parts, [term.forms for term in terms], limit, allowed, also=also)
-        kept = [(point, score) for _, point, score in ranked]
-        return kept[:limit] + [one for one in kept[limit:] if one[0] in also]
+        ranked = _rank(parts, terms, limit, allowed)
+        return [(point, score) for _, point, score in ranked[:limit]]
 
-    def notes(
-        self, terms: Sequence[Term], limit: int, allowed: Collection[NoteKey] | None = None
-    ) -> list[tuple[NoteKey, float]]:
+    def notes(self, terms: Sequence[Term], limit: int) -> list[tuple[NoteKey, float]]:
         """((source id, path), BM25) of the best whole notes that hold a term, best first."""
         parts = {source: words.notes for source, words in self._sources.items()}
-        query = [term.forms for term in terms]
-        if allowed is None:
-            ranked = _rank(parts, query, limit, None)
-        else:
-            ranked = _rank(parts, query, limit, None, by_source=_paths_by_source(allowed))
-        return [((source, path), score) for source, path, score in ranked[:limit]]
+        return [
+            ((source, path), score) for source, path, score in _rank(parts, terms, limit, None)
+        ]
+
+    def passage_scores(self, terms: Sequence[Term], points: Sequence[int]) -> dict[int, float]:
+        """BM25 of these passages; 0 for one that holds no term, or is not there."""
+        parts = [words.passages for words in self._sources.values()]
+        weigh, result = _weigher(parts, terms), dict.fromkeys(points, 0.0)
+        for part in parts:
+            own = [point for point in points if point in part]
+            result.update(zip(own, weigh(part, own), strict=True))
+        return result
+
+    def note_scores(
+        self, terms: Sequence[Term], notes: Collection[NoteKey]
+    ) -> dict[NoteKey, float]:
+        """BM25 of these whole notes; 0 for one that holds no term, or is not there."""
+        weigh = _weigher([words.notes for words in self._sources.values()], terms)
+        result = dict.fromkeys(notes, 0.0)
+        for source, words in self._sources.items():
+            own = [key for key in notes if key[0] == source]
+            scores = weigh(words.notes, [path for _, path in own])
+            result.update(zip(own, scores, strict=True))
+        return result
 
     def frequencies(self, point: int) -> Mapping[str, int]:
         """The terms of a passage and how often each is in it; empty where there is none."""
@@ -93,31 +107,20 @@ class WordView:
                 return words.passages.frequencies(point)
         return {}
 
-    def held(self, points: Collection[int], terms: Sequence[Term]) -> dict[int, frozenset[int]]:
+    def held(self, points: Sequence[int], terms: Sequence[Term]) -> dict[int, frozenset[int]]:
         """For each passage the places in `terms` of those that it holds."""
-        result = dict.fromkeys(points, frozenset[int]())
+        query = [term.forms for term in terms]
+        found: dict[int, list[int]] = {point: [] for point in points}
         for words in self._sources.values():
-            index = words.passages
-            wanted: dict[int, tuple[int, ...]] = {}
-            for place, term in enumerate(terms):
-                for number in index.numbers(term.forms):
-                    wanted[number] = (*wanted.get(number, ()), place)
-            for point in points:
-                if point in index:
-                    result[point] = index.held(point, wanted)
-        return result
+            columns, places = words.passages.counts(points, query).T.nonzero()
+            for column, place in zip(columns.tolist(), places.tolist(), strict=True):
+                found[points[column]].append(place)
+        return {point: frozenset(held) for point, held in found.items()}
 
     def note_frequencies(self, source_id: str, path: str) -> Mapping[str, int]:
         """The terms of a whole note; empty where there is none."""
         words = self._sources.get(source_id)
         return words.notes.frequencies(path) if words else {}
-
-
-def _paths_by_source(keys: Collection[NoteKey]) -> dict[str, set[str]]:
-    result: dict[str, set[str]] = {}
-    for source, path in keys:
-        result.setdefault(source, set()).add(path)
-    return result
 
 
 def _pooled(parts: Collection[WordIndex[Key]]) -> Statistics:
@@ -129,26 +132,32 @@ def _idf(parts: Collection[WordIndex[Key]], forms: Collection[str]) -> float:
     return lucene_idf(_pooled(parts).documents, sum(part.df(forms) for part in parts))
 
 
+def _weigher(
+    parts: Collection[WordIndex[Key]], terms: Sequence[Term]
+) -> Callable[[WordIndex[Key], Sequence[Key]], list[float]]:
+    """Scores documents of each of the parts by the statistics of all of them."""
+    query, statistics = [term.forms for term in terms], _pooled(parts)
+    weights = [_idf(parts, forms) for forms in query]
+    return lambda part, keys: part.scores_of(keys, query, statistics, weights)
+
+
 def _rank(
     parts: Mapping[str, WordIndex[Key]],
-    query: Sequence[Collection[str]],
+    terms: Sequence[Term],
     limit: int,
-    allowed: Collection[Key] | None,
-    by_source: Mapping[str, Collection[Key]] | None = None,
-    also: Collection[Key] = (),
+    allowed: Mapping[str, Collection[Key]] | None,
 ) -> list[tuple[str, Key, float]]:
-    statistics = _pooled(list(parts.values()))
-    weights = [_idf(list(parts.values()), forms) for forms in query]
+    query, statistics = [term.forms for term in terms], _pooled(parts.values())
+    weights = [_idf(parts.values(), forms) for forms in query]
     found = [
         (source, key, score)
         for source, part in parts.items()
         for key, score in part.top(
             query,
             limit,
-            by_source.get(source, ()) if by_source is not None else allowed,
+            None if allowed is None else allowed.get(source, ()),
             statistics,
             weights,
-            also,
         )
     ]
-    return sorted(found, key=lambda hit: -hit[2])
+    return sorted(found, key=lambda hit: -hit[2])[:limit]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import TypeVar
 
 from memory_mcp.core.errors import EmbeddingError
 from memory_mcp.core.ports import Vectors
@@ -13,14 +14,13 @@ from memory_mcp.index.sparse import K1
 from memory_mcp.index.statistics import lucene_idf
 from memory_mcp.index.view import IndexView
 from memory_mcp.index.wordview import WordView
+from memory_mcp.search.filters import Filters
 from memory_mcp.search.fuse import DEPTH
-from memory_mcp.search.group import NoteKey
 from memory_mcp.search.query import Context, Lexicon, Query, after, build
 from memory_mcp.search.rank import Evidence
 from memory_mcp.search.scope import Scope
 
-_Allowed = Mapping[str, Collection[int]] | None
-"""Points by source; None where no note is left out."""
+Key = TypeVar("Key", bound=Hashable)
 NO_VECTOR = "words only: the embedding model did not answer"
 
 
@@ -36,20 +36,12 @@ class Found:
     """Why there is no vector for the question; None where there is one."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Leg:
-    """The words leg at one moment."""
-
-    scores: dict[int, float]
-    notes: dict[tuple[str, str], float]
-    held: dict[int, frozenset[int]]
-
-
 async def gather(
     index: IndexView,
     scope: Scope,
     text: str,
     languages: Collection[str],
+    filters: Filters,
     context: Context | None = None,
     seconds: float | None = None,
 ) -> Found:
@@ -60,19 +52,22 @@ async def gather(
     how long to wait for each vector.
     """
     query = _read(index.words(scope.source_ids), text, languages, context)
-    allowed = None if scope.whole else _allowed(index, scope)
     vector, problem = await _vector(index, query, seconds)
     if vector is not None and context is not None:
         vector = await _blended(index, vector, context, seconds)
-    cosines = await _nearest(index, scope, vector, allowed) if vector is not None else {}
-    view = index.words(scope.source_ids)
-    leg = _words(index, view, query, allowed, cosines)
+    allowed = None if scope.whole else filters.points(index, scope)
+    words = index.words(scope.source_ids)
+    scores = dict(words.passages(query.terms, DEPTH, allowed))
+    for point, score in words.passages(query.before, DEPTH, allowed) if query.before else ():
+        scores[point] = scores.get(point, 0.0) + query.weight * score
+    cosines: dict[int, float] = {}
     if vector is not None:
-        missing = [point for point in leg.scores if point not in cosines]
-        cosines |= await index.cosine(vector, missing)
+        near, cosines = await index.around(scope.source_ids, vector, DEPTH, scores.keys(), allowed)
+        cosines |= dict(near)
+    view = index.words(scope.source_ids)
     return Found(
         query=query,
-        evidence=tuple(_evidence(index, leg, cosines)),
+        evidence=tuple(_evidence(index, view, query, scores, cosines)),
         reachable=(K1 + 1) * sum(map(view.idf, query.terms)),
         problem=problem,
     )
@@ -88,19 +83,6 @@ def _read(view: WordView, text: str, languages: Collection[str], context: Contex
     if context is None:
         return query
     return after(query, context, lexicon)
-
-
-def _allowed(index: IndexView, scope: Scope) -> dict[str, set[int]]:
-    """Points of the notes that are meant, by source."""
-    allowed: dict[str, set[int]] = {source_id: set() for source_id in scope.source_ids}
-    for entry in index.entries(scope.source_ids):
-        if scope.holds(entry.card):
-            allowed[entry.source.id].update(entry.points)
-    return allowed
-
-
-def _points(allowed: _Allowed) -> set[int] | None:
-    return None if allowed is None else set().union(*allowed.values())
 
 
 async def _vector(
@@ -128,55 +110,41 @@ async def _blended(
     return mixed
 
 
-async def _nearest(
-    index: IndexView, scope: Scope, vector: Vectors, allowed: _Allowed
-) -> dict[int, float]:
-    return dict(await index.nearest(scope.source_ids, vector, DEPTH, allowed))
-
-
-def _words(
+def _evidence(
     index: IndexView,
     view: WordView,
     query: Query,
-    allowed: _Allowed,
-    near: Mapping[int, float],
-) -> _Leg:
-    scores = dict(view.passages(query.terms, DEPTH, _points(allowed), also=near.keys()))
-    said = view.passages(query.before, DEPTH, _points(allowed), also=near.keys())
-    for point, score in said:
-        scores[point] = scores.get(point, 0.0) + query.weight * score
-    points = scores.keys() | near.keys()
-    found = (index.at(point) for point in points)
-    notes = {(entry.source.id, entry.card.path) for entry, _ in filter(None, found)}
-    return _Leg(
-        scores=scores,
-        notes=_notes(view, query, notes),
-        held=view.held(points, query.counted),
-    )
-
-
-def _notes(view: WordView, query: Query, keys: set[NoteKey]) -> dict[NoteKey, float]:
-    scores = dict(view.notes(query.terms, len(keys), keys))
-    for key, score in view.notes(query.before, len(keys), keys):
-        scores[key] = scores.get(key, 0.0) + query.weight * score
-    return scores
-
-
-def _evidence(index: IndexView, leg: _Leg, cosines: Mapping[int, float]) -> Iterable[Evidence]:
-    for point, held in leg.held.items():
-        place = index.at(point)
-        if place is None:  # the note changed while we were waiting
-            continue
-        entry, number = place
-        note = (entry.source.id, entry.card.path)
+    scores: dict[int, float],
+    cosines: Mapping[int, float],
+) -> Iterator[Evidence]:
+    """Of all passages that one of the legs gave; not of notes that changed meanwhile."""
+    lacking = [point for point in cosines if point not in scores]
+    scores |= _weighted(query, lambda terms: view.passage_scores(terms, lacking))
+    found = {point: place for point in scores if (place := index.at(point)) is not None}
+    notes = {entry.key: entry for entry, _ in found.values()}
+    note_scores = _weighted(query, lambda terms: view.note_scores(terms, notes))
+    replaced = {note: index.names.superseded_by(*note) is not None for note in notes}
+    held = view.held(list(found), query.counted)
+    for point, (entry, number) in found.items():
         yield Evidence(
-            note=note,
+            note=entry.key,
             card=entry.card,
             passage=entry.passages[number],
             boost=entry.source.boost,
-            held=held,
-            bm25=leg.scores.get(point, 0.0),
-            note_bm25=leg.notes.get(note, 0.0),
+            held=held[point],
+            bm25=scores[point],
+            note_bm25=note_scores[entry.key],
             cosine=cosines.get(point),
-            superseded=index.names.superseded_by(*note) is not None,
+            superseded=replaced[entry.key],
         )
+
+
+def _weighted(
+    query: Query, scored: Callable[[Sequence[QueryTerm]], Mapping[Key, float]]
+) -> dict[Key, float]:
+    """Scores for the question's words, and for those said before by their weight."""
+    scores = dict(scored(query.terms))
+    if query.before:
+        for key, score in scored(query.before).items():
+            scores[key] = scores.get(key, 0.0) + query.weight * score
+    return scores

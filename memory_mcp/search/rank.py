@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 
 from memory_mcp.core.config import SearchSettings
@@ -86,7 +86,10 @@ def rank(
         for place, piece in enumerate(fused)
     ]
     paired = _beside(paired, weights.beside)
-    factors = {note: list(_factors(item, query, settings)) for note, item in notes.items()}
+    factors = {
+        note: [one for one in _factors(item, query, settings) if one[1] != 1.0]
+        for note, item in notes.items()
+    }
     ruled = by_rank(_multiplied(piece, factors[piece.note]) for piece in paired)
     return by_rank(_supported(ruled, settings.page_support)) if settings.page_support else ruled
 
@@ -135,12 +138,13 @@ def _piece(
     share = scale.share if item.card.language == "en" else scale.share_elsewhere
     if item.cosine is None:
         share = 0.0
-    trace = Trace().plus("words", scale.words.get(place, 0.0), 1 - share)
-    trace = trace.plus("vectors", scale.vectors.get(place, 0.0), share)
-    if scale.best_note > 0:
-        trace = trace.plus("note", item.note_bm25 / scale.best_note, weights.note * (1 - share))
-    trace = trace.plus("date", rules.date_match(query.days, item.card, item.passage), weights.date)
-    covered = fuse.coverage(item.held, query.masses)
+    trace = Trace.of(
+        ("words", scale.words.get(place, 0.0), 1 - share),
+        ("vectors", scale.vectors.get(place, 0.0), share),
+        ("note", item.note_bm25 / (scale.best_note or 1.0), weights.note * (1 - share)),
+        ("date", rules.date_match(query.days, item.card, item.passage), weights.date),
+    )
+    covered, exact = query.judged(item.held)
     return Piece(
         note=item.note,
         passage=item.passage,
@@ -151,7 +155,7 @@ def _piece(
             item.cosine,
             family,
             english=item.card.language == "en",
-            exact=query.is_exact(item.held),
+            exact=exact,
         ),
         cosine=item.cosine,
         bm25=item.bm25,
@@ -166,10 +170,10 @@ def _said(item: Evidence, query: Query) -> float:
 
 
 def _with_pairs(piece: Piece, query: Query, card: Card, weights: Weights) -> Piece:
-    if not weights.pair or len(piece.held) < 2:
+    if not weights.pair or not query.may_have_pair(piece.held):
         return piece
     share = rules.pair_overlap(query.pairs, piece.passage, card.language)
-    return replace(piece, trace=piece.trace.plus("pairs", share, weights.pair))
+    return piece.traced(piece.trace.plus("pairs", share, weights.pair))
 
 
 def _beside(pieces: Sequence[Piece], weight: float) -> list[Piece]:
@@ -182,7 +186,7 @@ def _beside(pieces: Sequence[Piece], weight: float) -> list[Piece]:
             near[note, first] = near.get((note, first), 0.0) + other.rank
             near[after, second] = near.get((after, second), 0.0) + one.rank
     return [
-        replace(piece, trace=piece.trace.plus("beside", points, weight))
+        piece.traced(piece.trace.plus("beside", points, weight)) if points else piece
         for piece in pieces
         for points in [near.get((piece.note, piece.passage.first), 0.0)]
     ]
@@ -202,10 +206,12 @@ def _factors(
 
 
 def _multiplied(piece: Piece, factors: Sequence[tuple[str, float]]) -> Piece:
+    if not factors:
+        return piece
     trace = piece.trace
     for rule, factor in factors:
         trace = trace.times(rule, factor)
-    return replace(piece, trace=trace)
+    return piece.traced(trace)
 
 
 def _supported(pieces: Sequence[Piece], share: float) -> list[Piece]:
@@ -216,5 +222,5 @@ def _supported(pieces: Sequence[Piece], share: float) -> list[Piece]:
     supported = []
     for best, *others in notes.values():
         points = rules.page_support(best.rank, [other.rank for other in others], share)
-        supported += [replace(best, trace=best.trace.plus("page support", points, 1.0)), *others]
+        supported += [best.traced(best.trace.plus("page support", points, 1.0)), *others]
     return supported

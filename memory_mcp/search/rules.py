@@ -90,8 +90,10 @@ class Naming:
 def naming(forms: Collection[str], card: Card) -> Naming:
     """Compare the question's word forms with the note's names, in the note's language."""
     some = full = False
-    for name in _names(card):
-        words = _name_words(name, card.language)
+    known, every = _named(tuple(_names(card)), card.language)
+    if every.isdisjoint(forms):
+        return Naming()
+    for words in known:
         asked = [not number for number, own in words if not own.isdisjoint(forms)]
         some |= any(asked)
         full |= len(words) > 1 and len(asked) == len(words)
@@ -99,6 +101,14 @@ def naming(forms: Collection[str], card: Card) -> Naming:
 
 
 @lru_cache(maxsize=20_000)  # the same notes are asked about again and again
+def _named(
+    names: tuple[str, ...], language: str
+) -> tuple[tuple[tuple[tuple[bool, frozenset[str]], ...], ...], frozenset[str]]:
+    """The words of each name, and all terms that stand for any of them."""
+    known = tuple(_name_words(name, language) for name in names)
+    return known, frozenset(one for words in known for _, own in words for one in own)
+
+
 def _name_words(name: str, language: str) -> tuple[tuple[bool, frozenset[str]], ...]:
     """For each word of a name: whether it is a number, and the terms that stand for it."""
     words = content_words(_APART.sub(" ", name), (language,))

@@ -11,6 +11,7 @@ from memory_mcp.index.view import IndexView
 from memory_mcp.search import query
 from memory_mcp.search.confidence import falling
 from memory_mcp.search.family import family_of
+from memory_mcp.search.filters import Filters
 from memory_mcp.search.gather import Found, gather
 from memory_mcp.search.group import Group, NoteKey, Piece, behind_successors, better, group
 from memory_mcp.search.hit import Hit, HitPassage, SearchRequest, SearchResult
@@ -44,6 +45,7 @@ class Searcher:
         self._index = index
         self._settings = settings
         self._weights = weights or Weights()
+        self._filters = Filters()
         self._spoken: dict[tuple[tuple[str, ...], int], frozenset[str]] = {}
         index.subscribe(lambda event: self._spoken.clear())
 
@@ -74,7 +76,8 @@ class Searcher:
         text = query.check(request.query)
         where = scope(self._index.sources, request.sources, request.path_prefix, request.tag)
         languages = self._languages(where.source_ids)
-        return await gather(self._index, where, text, languages, context, request.vector_seconds)
+        seconds = request.vector_seconds
+        return await gather(self._index, where, text, languages, self._filters, context, seconds)
 
     def ranked(self, found: Found, *others: Found, most_vector: float = 1.0) -> Ranking:
         """Rank evidence. Pure but for the state of the index that it reports.
@@ -119,8 +122,10 @@ class Searcher:
         """Which found notes are replaced by which found ones."""
         notes = dict.fromkeys(piece.note for piece in pieces)
         names = self._index.names
+        newer = {note: name for note in notes if (name := names.superseded_by(*note))}
+        if not newer:
+            return {}
         keys = {names.reference(*note): note for note in notes}
-        newer = {note: names.superseded_by(*note) for note in notes}
         return {note: keys[name] for note, name in newer.items() if name in keys}
 
     def hit(

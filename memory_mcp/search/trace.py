@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,17 +18,23 @@ class Step:
     points: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Trace:
     """All steps of a hit, in the order in which they were taken."""
 
     steps: tuple[Step, ...] = ()
 
-    @property
+    @cached_property
     def score(self) -> float:
         """The rank score: the exactly rounded sum of the points. It orders hits and has no
         scale."""
-        return math.fsum(step.points for step in self.steps)
+        return math.fsum([step.points for step in self.steps])
+
+    @classmethod
+    def of(cls, *parts: tuple[str, float, float]) -> Trace:
+        """(rule, value, weight) of each step, as `plus` adds them."""
+        steps = [Step(rule, value, weight, value * weight) for rule, value, weight in parts]
+        return cls(tuple([step for step in steps if step.points]))
 
     def plus(self, rule: str, value: float, weight: float) -> Trace:
         """Add `value * weight`; nothing is recorded where that is 0."""

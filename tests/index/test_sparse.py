@@ -118,9 +118,32 @@ def test_pooled_sources_score_as_one_collection(
     expected = naive(corpus, query)
     best = sorted(expected.values(), reverse=True)[:limit]
     assert [score for _, score in view.passages(terms, limit)] == pytest.approx(best)
-    allowed = [point for point in corpus if point % 2]
+    odd = {point for point in corpus if point % 2}
+    allowed = {"a": odd, "b": odd}
     kept = {point: score for point, score in expected.items() if point % 2}
     assert dict(view.passages(terms, 100, allowed)) == pytest.approx(kept)
+    every = [*corpus, 99]
+    assert view.passage_scores(terms, every) == dict.fromkeys(every, 0.0) | dict(
+        view.passages(terms, 1000)
+    )
+
+
+@given(
+    documents=st.lists(st.sampled_from(WORDS), min_size=80, max_size=160),
+    step=st.integers(1, 7),
+    limit=st.integers(0, 9),
+)
+def test_a_filter_leaves_the_best_of_what_it_allows(
+    documents: list[str], step: int, limit: int
+) -> None:
+    index: WordIndex[int] = WordIndex()
+    for key, word in enumerate(documents):
+        index.add(key, {word: 1 + key % 3, "all": 1})
+    query = [("oak",), ("iron", "all")]
+    allowed = set(range(0, len(documents), step))
+    everything = index.top(query, len(documents))
+    kept = [hit for hit in everything if hit[0] in allowed][:limit]
+    assert index.top(query, limit, allowed) == kept
 
 
 def test_one_document_and_none_have_scores_that_make_sense() -> None:
@@ -189,7 +212,9 @@ def test_whole_notes_are_ranked_by_source_and_path() -> None:
         ("a", "garden"),
         ("b", "garden"),
     ]
-    assert [key for key, _ in view.notes([Word(("oak",))], 5, [("b", "garden")])] == [
-        ("b", "garden")
-    ]
+    all_notes = dict(view.notes([Word(("oak",))], 5))
+    assert view.note_scores([Word(("oak",))], [("b", "garden"), ("c", "garden")]) == {
+        ("b", "garden"): all_notes["b", "garden"],
+        ("c", "garden"): 0.0,
+    }
     assert view.note_frequencies("b", "garden") == {"oak": 1, "iron": 1}
