@@ -14,7 +14,6 @@ from pathlib import Path
 import anyio
 
 from memory_mcp.core.config import Config
-from memory_mcp.core.errors import StorageError
 from memory_mcp.core.ports import Embedder, Vectors
 from memory_mcp.index.background import Background
 from memory_mcp.index.cache import EmbeddingCache
@@ -26,6 +25,7 @@ from memory_mcp.index.known import Known, is_guarded
 from memory_mcp.index.lane import Lane
 from memory_mcp.index.model import Model
 from memory_mcp.index.names import Names
+from memory_mcp.index.nearness import Nearness
 from memory_mcp.index.queue import Pulse
 from memory_mcp.index.records import Records
 from memory_mcp.index.report import report
@@ -68,6 +68,7 @@ class Index:
         self._filler = Filler(
             self._table, self._model, self._lane, self._cache, self._records, self._pulse
         )
+        self._nearness = Nearness(self._table, self._lane, self._filler)
         self._intake = Intake(
             config,
             self._known,
@@ -152,10 +153,8 @@ class Index:
         limit: int,
         allowed: Mapping[str, Collection[int]] | None = None,
     ) -> list[tuple[int, float]]:
-        """(point, cosine) of the nearest live passages, of those `allowed` by source or of all,
-        best first. Empty where the vector store does not answer; `state().degraded` says so
-        then."""
-        return (await self.around(source_ids, vector, limit, (), allowed))[0]
+        """(point, cosine) of the nearest live passages; see `Nearness.around`."""
+        return (await self._nearness.around(source_ids, vector, limit, (), allowed))[0]
 
     async def around(
         self,
@@ -165,46 +164,16 @@ class Index:
         points: Collection[int],
         allowed: Mapping[str, Collection[int]] | None = None,
     ) -> tuple[list[tuple[int, float]], dict[int, float]]:
-        """What `nearest` gives, and the exact cosine of those of the points that are live in
-        these sources and have a vector: one turn at the store for both."""
-        spare = 0 if allowed is not None else len(self._table.dropped)
-        asked = self._by_source(points, source_ids)
-        try:
-            found, cosines = await self._lane.around(
-                source_ids, vector, limit + spare, asked, allowed
-            )
-        except StorageError as error:
-            self._note_trouble(error)
-            return [], {}
-        self._filler.store_answers()
-        return [hit for hit in found if self._table.at(hit[0]) is not None][:limit], cosines
+        """The nearest, and the cosine of some points; see `Nearness.around`."""
+        return await self._nearness.around(source_ids, vector, limit, points, allowed)
 
     async def cosine(
         self, vector: Vectors, points: Collection[int], source_ids: Collection[str] | None = None
     ) -> dict[int, float]:
         """Exact cosine of those of the points that are live (in these sources) and have a
         vector."""
-        asked = self._by_source(points, self._known if source_ids is None else source_ids)
-        try:
-            return await self._lane.cosine(asked, vector)
-        except StorageError as error:
-            self._note_trouble(error)
-            return {}
-
-    def _by_source(
-        self, points: Collection[int], source_ids: Collection[str]
-    ) -> dict[str, list[int]]:
-        """Those of the points that are live in these sources and have a vector."""
-        found: dict[str, list[int]] = {}
-        for point in points:
-            source_id = self._table.source_of(point)
-            if source_id in source_ids and point in self._lane.placed(source_id):
-                found.setdefault(source_id, []).append(point)
-        return found
-
-    def _note_trouble(self, error: StorageError) -> None:
-        log.warning("searched by words only: %s", error)
-        self._filler.store_fails(error)
+        wanted = self._known if source_ids is None else source_ids
+        return await self._nearness.cosine(vector, points, wanted)
 
     async def refresh(self, source: Source, path: str) -> None:
         """Take one note over now, so that the next search finds it as it is on disk: its words

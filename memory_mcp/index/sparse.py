@@ -15,20 +15,17 @@ from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from typing import Any, Generic, Literal, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 from rank_bm25 import BM25Okapi
 
+from memory_mcp.index.best import Floats, Slots, best_of, best_where
 from memory_mcp.index.statistics import Statistics, lucene_idf
 
 Key = TypeVar("Key", bound=Hashable)
 Forms = Collection[str]
 """The document forms of one query term: counted as if they were one word."""
-Floats = npt.NDArray[np.float64]
-Slots = npt.NDArray[np.int64]
 
 K1, B = 1.2, 0.75  # Lucene's; on our questions they hardly matter
 _FEW = 10  # times the number asked for: so many allowed documents are looked at one by one
-_WIDER = 4  # times as many of the best at the next try
 _COUNT_BITS = 16  # of a posting, which is slot << 16 | tf: one number takes half the time of two
 _MOST = (1 << _COUNT_BITS) - 1
 _Document = tuple["array[int]", "array[int]"]
@@ -89,14 +86,6 @@ class WordIndex(BM25Okapi, Generic[Key]):  # type: ignore[misc]  # rank_bm25 has
 
     def __contains__(self, key: object) -> bool:
         return key in self._slot_of
-
-    def keys(self) -> Collection[Key]:
-        """Keys of all live documents."""
-        return self._slot_of.keys()
-
-    def vocabulary(self) -> Collection[str]:
-        """All terms of live documents."""
-        return self._ids.keys()
 
     def holding(self, part: str) -> list[str]:
         """Terms that hold `part` anywhere, looked for in one long text of all of them."""
@@ -182,13 +171,7 @@ class WordIndex(BM25Okapi, Generic[Key]):  # type: ignore[misc]  # rank_bm25 has
     def counts(self, keys: Sequence[Key], query: Sequence[Forms]) -> Floats:
         """How often each document holds each query term, shape (terms, keys); 0 where there is no
         such document."""
-        return self._counts(self._slots(keys), query)
-
-    def _slots(self, keys: Sequence[Key]) -> Slots:
-        """Places of documents; -1 where there is none."""
-        return np.array([self._slot_of.get(key, -1) for key in keys], np.int64)
-
-    def _counts(self, slots: Slots, query: Sequence[Forms]) -> Floats:
+        slots = self._slots(keys)
         places = slots << _COUNT_BITS
         found = np.zeros((len(query), len(slots)))
         for row, forms in zip(found, query, strict=True):
@@ -197,6 +180,10 @@ class WordIndex(BM25Okapi, Generic[Key]):  # type: ignore[misc]  # rank_bm25 has
                 near = posts[np.minimum(np.searchsorted(posts, places), len(posts) - 1)]
                 row += np.where(near >> _COUNT_BITS == slots, near & _MOST, 0)
         return found
+
+    def _slots(self, keys: Iterable[Key]) -> Slots:
+        """Places of documents; -1 where there is none."""
+        return np.array([self._slot_of.get(key, -1) for key in keys], np.int64)
 
     def scores_of(
         self,
@@ -207,13 +194,12 @@ class WordIndex(BM25Okapi, Generic[Key]):  # type: ignore[misc]  # rank_bm25 has
     ) -> list[float]:
         """BM25 of some documents, as in `scores`; 0 where there is none. The time it takes does
         not grow with the number of all documents."""
-        slots = self._slots(keys)
-        total = np.zeros(len(slots))
         if not self._keys:
-            return total.tolist()
-        lengths = np.frombuffer(self._lengths, np.int32)[slots]
+            return [0.0] * len(keys)
+        total = np.zeros(len(keys))
+        lengths = np.frombuffer(self._lengths, np.int32)[self._slots(keys)]
         norms = self.k1 * (1 - self.b + self.b / statistics.average * lengths)
-        for tf, weight in zip(self._counts(slots, query), idf, strict=True):
+        for tf, weight in zip(self.counts(keys, query), idf, strict=True):
             total += weight * tf * (self.k1 + 1) / (tf + norms)
         return total.tolist()
 
@@ -263,55 +249,27 @@ class WordIndex(BM25Okapi, Generic[Key]):  # type: ignore[misc]  # rank_bm25 has
         idf: Sequence[float] | None = None,
     ) -> list[tuple[Key, float]]:
         """The best documents that hold a query term, best first; ties in the order of adding."""
+        if not self._keys:
+            return []
         pooled = statistics or self.statistics
         weights = (
             idf if idf is not None else [lucene_idf(pooled.documents, self.df(q)) for q in query]
         )
         total = self.scores(query, pooled, weights)
+        orders = np.frombuffer(self._orders, np.int64)
         if allowed is None:
-            best = self._best(total, np.flatnonzero(total), limit).tolist()
+            best = best_of(total, orders, np.flatnonzero(total), limit)
         elif len(allowed) <= _FEW * limit:
-            best = self._best(total, self._among(total, allowed), limit).tolist()
+            best = best_of(total, orders, self._among(total, allowed), limit)
         else:
-            best = self._sieved(total, limit, allowed)
-        return [(self._key(slot), float(total[slot])) for slot in best]
-
-    def _sieved(self, total: Floats, limit: int, allowed: Collection[Key]) -> list[int]:
-        """The best that are allowed, out of ever more of the best: to look at each that is allowed
-        would take longer than the scores."""
-        found = np.flatnonzero(total)
-        depth = limit
-        while limit > 0:
-            depth *= _WIDER
-            best = self._best(total, found, depth).tolist()
-            kept = [slot for slot in best if self._keys[slot] in allowed]
-            if len(kept) >= limit or len(best) < depth:
-                return kept[:limit]
-        return []
-
-    def _best(self, total: Floats, found: Slots, limit: int) -> Slots:
-        if limit < 1:
-            return found[:0]
-        if len(found) > limit:
-            scores = total[found]
-            last = np.partition(scores, -limit)[-limit]
-            found = found[scores >= last]
-        return self._sorted(total, found)[:limit]
-
-    def _sorted(self, total: Floats, found: Slots) -> Slots:
-        orders = np.frombuffer(self._orders, np.int64)[found] if len(found) else found
-        return found[np.lexsort((orders, -total[found]))]
+            best = best_where(total, orders, lambda slot: self._keys[slot] in allowed, limit)
+        found = [(self._keys[slot], float(total[slot])) for slot in best]
+        return [(key, score) for key, score in found if key is not None]
 
     def _among(self, total: Floats, keys: Collection[Key]) -> Slots:
         """Slots of those of the keys that have a score."""
-        known = self._slot_of
-        slots = np.array([known[key] for key in keys if key in known], np.int64)
+        slots = self._slots(key for key in keys if key in self._slot_of)
         return slots[total[slots] > 0]
-
-    def _key(self, slot: int) -> Key:
-        key = self._keys[slot]
-        assert key is not None
-        return key
 
     def get_scores(self, query: Sequence[str]) -> Floats:
         """As in rank_bm25: the score of every slot; a removed document has 0."""
