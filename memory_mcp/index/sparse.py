@@ -25,6 +25,7 @@ Forms = Collection[str]
 """The document forms of one query term: counted as if they were one word."""
 
 K1, B = 1.2, 0.75  # Lucene's; on our questions they hardly matter
+_ROOM = 64  # documents at first; twice as many whenever it is full
 _FEW = 10  # times the number asked for: so many allowed documents are looked at one by one
 _COUNT_BITS = 16  # of a posting, which is slot << 16 | tf: one number takes half the time of two
 _MOST = (1 << _COUNT_BITS) - 1
@@ -55,8 +56,8 @@ class WordIndex(BM25Okapi, Generic[Key]):  # type: ignore[misc]  # rank_bm25 has
         self._posts: list[array[int]] = []
         self._free_terms: list[int] = []
         self._documents: list[_Document | None] = []
-        self._lengths = array("i")
-        self._orders = array("q")
+        self._lengths = np.zeros(_ROOM, np.int32)
+        self._orders = np.zeros(_ROOM, np.int64)
         self._keys: list[Key | None] = []
         self._slot_of: dict[Key, int] = {}
         self._free_slots: list[int] = []
@@ -124,11 +125,13 @@ class WordIndex(BM25Okapi, Generic[Key]):  # type: ignore[misc]  # rank_bm25 has
     def _new_slot(self) -> int:
         if self._free_slots:
             return self._free_slots.pop()
+        slot = len(self._keys)
+        if slot == len(self._lengths):
+            self._lengths = np.concatenate([self._lengths, np.zeros_like(self._lengths)])
+            self._orders = np.concatenate([self._orders, np.zeros_like(self._orders)])
         self._documents.append(None)
         self._keys.append(None)
-        self._lengths.append(0)
-        self._orders.append(0)
-        return len(self._keys) - 1
+        return slot
 
     def _new_term(self, term: str) -> int:
         if self._free_terms:
@@ -156,7 +159,7 @@ class WordIndex(BM25Okapi, Generic[Key]):  # type: ignore[misc]  # rank_bm25 has
                 del self._ids[self._terms[number]]
                 self._joined = None
                 self._free_terms.append(number)
-        self._total -= self._lengths[slot]
+        self._total -= int(self._lengths[slot])
         self._documents[slot], self._keys[slot], self._lengths[slot] = None, None, 0
         self._free_slots.append(slot)
 
@@ -176,7 +179,7 @@ class WordIndex(BM25Okapi, Generic[Key]):  # type: ignore[misc]  # rank_bm25 has
         found = np.zeros((len(query), len(slots)))
         for row, forms in zip(found, query, strict=True):
             for number in self.numbers(forms):
-                posts = np.frombuffer(self._posts[number], np.int64)
+                posts = np.array(self._posts[number], np.int64)  # a view would forbid to add
                 near = posts[np.minimum(np.searchsorted(posts, places), len(posts) - 1)]
                 row += np.where(near >> _COUNT_BITS == slots, near & _MOST, 0)
         return found
@@ -197,7 +200,7 @@ class WordIndex(BM25Okapi, Generic[Key]):  # type: ignore[misc]  # rank_bm25 has
         if not self._keys:
             return [0.0] * len(keys)
         total = np.zeros(len(keys))
-        lengths = np.frombuffer(self._lengths, np.int32)[self._slots(keys)]
+        lengths = self._lengths[self._slots(keys)]
         norms = self.k1 * (1 - self.b + self.b / statistics.average * lengths)
         for tf, weight in zip(self.counts(keys, query), idf, strict=True):
             total += weight * tf * (self.k1 + 1) / (tf + norms)
@@ -233,7 +236,7 @@ class WordIndex(BM25Okapi, Generic[Key]):  # type: ignore[misc]  # rank_bm25 has
         total = np.zeros(len(self._keys))
         if not self._keys:
             return total
-        lengths = np.frombuffer(self._lengths, np.int32)
+        lengths = self._lengths[: len(self._keys)]
         norms = self.k1 * (1 - self.b + self.b / statistics.average * lengths)
         for forms, weight in zip(query, idf, strict=True):
             slots, tf = self._postings(self.numbers(forms))
@@ -256,13 +259,12 @@ class WordIndex(BM25Okapi, Generic[Key]):  # type: ignore[misc]  # rank_bm25 has
             idf if idf is not None else [lucene_idf(pooled.documents, self.df(q)) for q in query]
         )
         total = self.scores(query, pooled, weights)
-        orders = np.frombuffer(self._orders, np.int64)
         if allowed is None:
-            best = best_of(total, orders, np.flatnonzero(total), limit)
+            best = best_of(total, self._orders, np.flatnonzero(total), limit)
         elif len(allowed) <= _FEW * limit:
-            best = best_of(total, orders, self._among(total, allowed), limit)
+            best = best_of(total, self._orders, self._among(total, allowed), limit)
         else:
-            best = best_where(total, orders, lambda slot: self._keys[slot] in allowed, limit)
+            best = best_where(total, self._orders, lambda slot: self._keys[slot] in allowed, limit)
         found = [(self._keys[slot], float(total[slot])) for slot in best]
         return [(key, score) for key, score in found if key is not None]
 

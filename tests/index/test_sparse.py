@@ -218,3 +218,16 @@ def test_whole_notes_are_ranked_by_source_and_path() -> None:
         ("c", "garden"): 0.0,
     }
     assert view.note_frequencies("b", "garden") == {"oak": 1, "iron": 1}
+
+
+def test_an_error_that_is_kept_does_not_stop_the_index_from_growing() -> None:
+    index: WordIndex[int] = WordIndex()
+    index.add(0, {"oak": 1})
+    kept = []
+    for ask in (index.scores, lambda *given: index.scores_of([0], *given)):
+        with pytest.raises(TypeError) as caught:
+            ask([("oak",)], index.statistics, ["no number"])
+        kept.append(caught.value.__traceback__)  # its frames hold what they worked on
+    for key in range(1, 500):
+        index.add(key, {"oak": 1})
+    assert len(index.top([("oak",)], 1000)) == 500
