@@ -20,7 +20,7 @@ from memory_mcp.index.lane import Lane
 from memory_mcp.index.model import Model
 from memory_mcp.index.queue import Pulse, WorkQueue
 from memory_mcp.index.records import Records
-from memory_mcp.index.table import Entry, Table
+from memory_mcp.index.table import Entry, Parsed, Table
 
 log = logging.getLogger(__name__)
 
@@ -214,8 +214,12 @@ class Filler:
         if embedder is not None:
             current = [self._complete(entry) for entry in current]
         identity = embedder.identity if embedder is not None else None
-        rows = [(entry, partial(self._table.parsed, entry)) for entry in current]
+        rows = [(entry, partial(self._parsed, entry)) for entry in current]
         await self._records.record(rows, identity)
+
+    def _parsed(self, entry: Entry) -> Parsed | None:
+        live = self._table.entry(*entry.key) is entry
+        return self._table.parsed(entry) if live else None
 
     def _complete(self, entry: Entry) -> Entry:
         if entry.embedded or entry.key in self.refused:

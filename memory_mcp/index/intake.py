@@ -74,8 +74,10 @@ class Intake:
             outcomes: dict[NoteKey, Outcome] = {}
             try:
                 outcomes = await self._prepare([(k, self._digest(k, a)) for k, a in taken.items()])
+                slices = Slices()
                 for key, outcome in outcomes.items():
                     await self._settle(key, outcome)
+                    await slices.pause()
             finally:
                 self.files.done(back=[key for key in taken if key not in outcomes])
         return True

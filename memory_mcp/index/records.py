@@ -15,6 +15,7 @@ from memory_mcp.core.errors import StorageError
 from memory_mcp.core.note import Stamp
 from memory_mcp.index.catalog import Catalog, Row
 from memory_mcp.index.labels import NoteKey
+from memory_mcp.index.slices import Slices
 from memory_mcp.index.table import Entry, Parsed
 
 log = logging.getLogger(__name__)
@@ -105,15 +106,18 @@ class Records:
         return await self._run(lambda: self._catalog.contents(source_id, paths), [])
 
     async def record(
-        self, notes: Sequence[tuple[Entry, Callable[[], Parsed]]], identity: str | None
+        self, notes: Sequence[tuple[Entry, Callable[[], Parsed | None]]], identity: str | None
     ) -> None:
         """Write the rows of notes whose row is not up to date. `identity`: of their vectors; None
-        while there is no model: a row whose text is the same keeps the one it has."""
+        while there is no model: a row whose text is the same keeps the one it has. A note that
+        gives None has changed meanwhile, and is left out."""
         rows: list[tuple[Row, Parsed | None]] = []
+        slices = Slices()
         for entry, parsed in notes:
             mark = self._mark(entry, identity)
-            if self._recorded.get(entry.key) != mark:
-                rows.append((self._row(entry, mark), parsed()))
+            if self._recorded.get(entry.key) != mark and (content := parsed()) is not None:
+                rows.append((self._row(entry, mark), content))
+                await slices.pause()
         if not rows:
             return
         written: bool = await self._run(partial(self._write, rows), otherwise=False)

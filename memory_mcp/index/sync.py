@@ -141,6 +141,7 @@ class Sync:
             entry = self._table.entry(source.id, path)
             if entry is None or entry.stamp != stamp:
                 self._intake.files.put((source.id, path))
+            await slices.pause()
         known.state = "ready" if stamps else "empty"
         await self._remove_gone(source, "", found, turn)
         self._intake.announce(source.id, frozenset(), listing=True)

@@ -226,7 +226,7 @@ def test_an_error_that_is_kept_does_not_stop_the_index_from_growing() -> None:
     kept = []
     for ask in (index.scores, lambda *given: index.scores_of([0], *given)):
         with pytest.raises(TypeError) as caught:
-            ask([("oak",)], index.statistics, ["no number"])
+            ask([("oak",)], index.statistics, ["no number"])  # type: ignore[list-item]
         kept.append(caught.value.__traceback__)  # its frames hold what they worked on
     for key in range(1, 500):
         index.add(key, {"oak": 1})
