@@ -77,6 +77,7 @@ bench: setup
 	$(BIN)/python benchmarks/start.py
 	$(BIN)/python benchmarks/index.py
 	$(BIN)/python benchmarks/models.py
+	$(BIN)/python -m benchmarks.speed --passages 1000
 	$(BIN)/python -m benchmarks.quality $(QUALITY)
 
 bench-check: setup

@@ -1,7 +1,7 @@
 """How fast a search is, and what it costs to keep: as ratios to bare libraries in the same run.
 
     pip install -e '.[bench,edge]'
-    python benchmarks/speed.py [--passages 1000 10000 100000]
+    python -m benchmarks.speed [--passages 1000 10000 100000]
 
 Notes of ten passages of some sixty words, drawn from a vocabulary with the frequencies of real
 text; vectors are random unit vectors given through the embedder's port, since embedding a hundred

@@ -49,6 +49,12 @@ def test_edge_answers_as_the_embedded_store(both: list[VectorStore]) -> None:
     assert edge.cosines(vectors[9], [ids[9], 99]) == {ids[9]: pytest.approx(1.0, abs=1e-5)}
     assert np.allclose(edge.vectors([ids[8]])[ids[8]], vectors[8], atol=1e-6)
     assert edge.nearest(vectors[5], 0) == []
+    every = edge.nearest(vectors[5], 12)
+    least = every[6][1]
+    for index in indexes:
+        better = [point for point, _ in index.nearest(vectors[5], 12, above=least)]
+        assert [point for point, _ in every[:6]] == better[:6]
+        assert len(better) <= 7
     assert list(both[0].collection("other").ids()) == []
 
 

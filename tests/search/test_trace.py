@@ -41,3 +41,14 @@ def test_neutral_steps_leave_no_trace(taken: list[tuple[str, float, float]]) -> 
     trace = build(taken)
     assert trace.plus("none", 0.7, 0) is trace
     assert trace.times("none", 1.0) is trace
+
+
+@given(st.lists(st.tuples(st.sampled_from(["a", "b"]), numbers, numbers), max_size=6))
+def test_steps_taken_at_once_are_those_taken_one_by_one(
+    parts: list[tuple[str, float, float]],
+) -> None:
+    one_by_one = Trace()
+    for part in parts:
+        one_by_one = one_by_one.plus(*part)
+    assert Trace.of(*parts) == one_by_one
+    assert Trace.of(*parts).score == one_by_one.score
