@@ -267,9 +267,7 @@ class Names:
         self, source_id: str, path: str, source_ids: Collection[str] | None = None
     ) -> str | None:
         """Reference of the note that says it supersedes this one; the latest where several do."""
-        if not self._superseding:
-            return None
-        card = self._shelf.card((source_id, path))
+        card = self._shelf.card((source_id, path)) if self._superseding else None
         if card is None:
             return None
         visible = self._visible(source_ids)
