@@ -22,7 +22,8 @@ from memory_mcp.recall.vocabulary import (
     REFERRING,
     SMALL_TALK,
 )
-from memory_mcp.search.query import Context, focus
+from memory_mcp.search.context import Context
+from memory_mcp.search.query import focus
 
 SHORT = 2
 """Content words up to which a message is short."""

@@ -14,9 +14,10 @@ from memory_mcp.index.sparse import K1
 from memory_mcp.index.statistics import lucene_idf
 from memory_mcp.index.view import IndexView
 from memory_mcp.index.wordview import WordView
+from memory_mcp.search.context import Context
 from memory_mcp.search.filters import Filters
 from memory_mcp.search.fuse import DEPTH
-from memory_mcp.search.query import Context, Lexicon, Query, after, build
+from memory_mcp.search.query import Lexicon, Query, after, build
 from memory_mcp.search.rank import Evidence
 from memory_mcp.search.scope import Scope
 

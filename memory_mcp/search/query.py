@@ -11,6 +11,7 @@ from itertools import pairwise
 from memory_mcp.core.compound import COMPOUNDING, parts
 from memory_mcp.core.errors import InputError
 from memory_mcp.core.words import QueryTerm, query_bigrams, query_terms
+from memory_mcp.search.context import Context
 from memory_mcp.search.dates import Day, find
 from memory_mcp.search.fuse import coverage
 from memory_mcp.search.rules import asks_for_chronicle
@@ -47,20 +48,6 @@ class Focus:
 
     text: str
     rest: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Context:
-    """What was said before a question, and how far it decides where to look."""
-
-    said: tuple[str, ...]
-    """Texts whose meaning counts, each embedded on its own."""
-    words: str
-    """The text whose words count."""
-    weight: float
-    """Share of the meaning, and weight of the words: 0..1."""
-    instead: bool = False
-    """The question has no word of its own."""
 
 
 @dataclass(frozen=True)

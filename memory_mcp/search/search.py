@@ -10,12 +10,12 @@ from memory_mcp.core.errors import InputError
 from memory_mcp.index.view import IndexView
 from memory_mcp.search import query
 from memory_mcp.search.confidence import falling
+from memory_mcp.search.context import Context
 from memory_mcp.search.family import family_of
 from memory_mcp.search.filters import Filters
 from memory_mcp.search.gather import Found, gather
 from memory_mcp.search.group import Group, NoteKey, Piece, behind_successors, better, group
 from memory_mcp.search.hit import Hit, HitPassage, SearchRequest, SearchResult
-from memory_mcp.search.query import Context
 from memory_mcp.search.rank import Weights, rank
 from memory_mcp.search.scope import scope
 
