@@ -1,9 +1,9 @@
 """Makes the graph of multilingual-e5-small that memory-mcp ships, without its weights.
 
-`pip install onnx`, then `python -m benchmarks.e5_graph FILE`. A BERT encoder of twelve layers in ONNX
-Runtime's own operators: matrices of 4-bit weights multiplied with 8-bit values, one scale for each
-block of 32 (accuracy level 4), attention and normalisation fused. What `memory_mcp.index.multilingual`
-lays into it is marked as stored elsewhere.
+`pip install onnx`, then `python -m benchmarks.e5_graph FILE`. A BERT encoder of twelve layers in
+ONNX Runtime's own operators: matrices of 4-bit weights multiplied with 8-bit values, one scale for
+each block of 32 (accuracy level 4), attention and normalisation fused. The tensors that
+`memory_mcp.index.multilingual` lays into it are marked as stored elsewhere.
 """
 
 from __future__ import annotations
@@ -78,7 +78,13 @@ class Graph:
     def layer(self, number: int, given: str) -> str:
         """Attention, then two matrices with a GELU between them."""
         parts = [f"{number}.{part}" for part in ("query", "key", "value")]
-        self.node("Split", [self.matrix(f"{number}.qkv", given, 3 * WIDTH, WIDTH)], parts, axis=-1, num_outputs=3)
+        self.node(
+            "Split",
+            [self.matrix(f"{number}.qkv", given, 3 * WIDTH, WIDTH)],
+            parts,
+            axis=-1,
+            num_outputs=3,
+        )
         seen = self.node(
             "MultiHeadAttention", parts, [f"{number}.seen"], domain=OURS, num_heads=HEADS
         )

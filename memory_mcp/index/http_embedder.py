@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import logging
+import re
+from base64 import b64decode
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
+from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,19 +16,27 @@ from memory_mcp.core.config import EmbeddingSettings
 from memory_mcp.core.errors import EmbeddingError, ModelError
 from memory_mcp.core.ports import Vectors
 from memory_mcp.index.identity import embedding_identity
-from memory_mcp.index.unit import mean_direction, unit_vectors
+from memory_mcp.index.prefixes import prefixes
+from memory_mcp.index.unit import unit_vectors
+from memory_mcp.index.windows import question_vector
 
 if TYPE_CHECKING:
     import httpx
 
-BATCH = 64
-_CHARS_TEXT = 20_000  # about 5,000 tokens; the smallest known limit of a text is 8,192 (mistral)
-_CHARS_CALL = 40_000  # about 10,000 tokens; mistral takes 16,384 a call
+BATCH = 64  # google takes 100 texts a call, openai 2,048
+_BYTES_TEXT = 16_000  # 4,000 tokens of English, 8,000 of Chinese: what openai and mistral take
+_BYTES_CALL = 32_000  # mistral takes 16,384 tokens a call
+_QUESTION = 256  # tokens; of a longer text its ends and windows are embedded
+_BYTES_TOKEN = 4
 _ATTEMPTS = 4
-_TIMEOUT_SECONDS = 60.0
+_FIRST_WAIT_SECONDS = 0.5  # doubled with each attempt, with jitter
+_TIMEOUT_SECONDS = 60.0  # of silence; some machines embed a batch that slowly
+_CONNECT_SECONDS = 10.0
 _LONGEST_WAIT_SECONDS = 30.0  # whatever Retry-After says
 _SAID, _ECHO = 200, 12  # characters of an error's text, and of a text that is no chance in it
+_USER = re.compile(r"//[^/@]*@")  # a name and password in an address: for the server only
 _BUSY = (408, 409, 425, 429)
+_TOO_MUCH = (400, 413, 422)  # what servers say to a batch that is larger than they take
 
 
 class _BusyError(Exception):
@@ -36,51 +47,88 @@ class _BusyError(Exception):
         self.retry_after = retry_after
 
 
+class _RefusedError(EmbeddingError):
+    """The server does not take these texts; fewer of them it may."""
+
+
 class HttpEmbedder:
     """A model behind an OpenAI-compatible address. Blocking; waits between attempts."""
 
     batch = BATCH
 
-    def __init__(self, settings: EmbeddingSettings, environ: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        settings: EmbeddingSettings,
+        environ: Mapping[str, str],
+        timeout: float = _TIMEOUT_SECONDS,
+    ) -> None:
         """Read address, model and key, and ask once for the dimension. Raises ModelError where the
         settings cannot work, EmbeddingError where trying again may help."""
         logging.getLogger("stamina").setLevel(logging.ERROR)  # a retry is no news by itself
         base, self.model, key = _choice(settings, environ)
         self._url = f"{base.rstrip('/')}/embeddings"
-        self._client = _client(key)
-        self.dimension = len(self._ask(["dimension"], None)[0])
-        self.identity = embedding_identity(settings.provider, self.model, base, self.dimension)
+        self._shown = _USER.sub("//", self._url)
+        self._ask, self._tell = prefixes(self.model)
+        self._most = BATCH
+        self._client = _client(key, timeout)
+        self.dimension = len(self._embed(["dimension"], None)[0])
+        rules = f"{self._tell.strip()}/unit" if self._tell else "mean/unit"
+        self.identity = embedding_identity(
+            settings.provider, self.model, _USER.sub("//", base), self.dimension, rules
+        )
 
     def passages(self, texts: Sequence[str]) -> Vectors:
         """Unit vectors, shape (len(texts), dimension). Raises EmbeddingError."""
-        if not texts:
-            return np.empty((0, self.dimension), np.float32)
-        cut = [text[:_CHARS_TEXT] for text in texts]
-        return np.concatenate([self._ask(some, self.dimension) for some in _calls(cut)])
+        return self._all([self._tell + text for text in texts])
 
     def query(self, text: str) -> Vectors:
-        """The unit vector of a question, shape (dimension,). Of a text that is too long the
-        beginning and the end count alike. Raises EmbeddingError."""
-        if len(text) <= _CHARS_TEXT:
-            vector: Vectors = self.passages([text])[0]
-            return vector
-        return mean_direction(self.passages([text[:_CHARS_TEXT], text[-_CHARS_TEXT:]]))
+        """The unit vector of a question, shape (dimension,); a long one counts by its ends and
+        windows. Raises EmbeddingError."""
+
+        def asked(texts: Sequence[str]) -> Vectors:
+            return self._all([self._ask + text for text in texts])
+
+        return question_vector(text, _QUESTION, lambda it: _size(it) // _BYTES_TOKEN, asked)
 
     def close(self) -> None:
         """Let go of the connections."""
         self._client.close()
 
-    def _ask(self, texts: Sequence[str], dimension: int | None) -> Vectors:
+    def _all(self, texts: Sequence[str]) -> Vectors:
+        if not texts:
+            return np.empty((0, self.dimension), np.float32)
+        calls = _calls([_cut(text) for text in texts], self._most)
+        return np.concatenate([self._some(call) for call in calls])
+
+    def _some(self, texts: Sequence[str]) -> Vectors:
+        """One call, or two with half of the texts each where the server refuses so many."""
+        try:
+            return self._embed(texts, self.dimension)
+        except _RefusedError:
+            if len(texts) == 1:
+                raise
+        half = len(texts) // 2
+        vectors = np.concatenate([self._some(texts[:half]), self._some(texts[half:])])
+        self._most = min(self._most, len(texts) - half)  # what it took it will take again
+        return vectors
+
+    def _embed(self, texts: Sequence[str], dimension: int | None) -> Vectors:
         answer = self._send(
             {"model": self.model, "input": list(texts), "encoding_format": "float"}
         )
         try:
             rows = sorted(answer["data"], key=lambda row: int(row["index"]))
-            values = [row["embedding"] for row in rows]
+            values = [_numbers(row["embedding"]) for row in rows]
+            places = [int(row["index"]) for row in rows]
         except (KeyError, TypeError, ValueError) as error:
             raise EmbeddingError(
-                f"{self._url} did not answer with embeddings; check embedding.base_url"
+                f"{self._shown} did not answer with embeddings; check embedding.base_url"
             ) from error
+        if places != list(range(len(texts))):
+            raise EmbeddingError(
+                f"{self._shown} answered with {len(places)} vectors to {len(texts)} texts, or with"
+                " places that are not theirs"
+            )
         return unit_vectors(values, len(texts), dimension, self.model)
 
     def _send(self, body: Mapping[str, Any]) -> Any:
@@ -88,7 +136,11 @@ class HttpEmbedder:
 
         try:
             for attempt in stamina.retry_context(
-                on=_wait, attempts=_ATTEMPTS, timeout=4 * _LONGEST_WAIT_SECONDS
+                on=_wait,
+                attempts=_ATTEMPTS,
+                timeout=4 * _LONGEST_WAIT_SECONDS,
+                wait_initial=_FIRST_WAIT_SECONDS,
+                wait_max=_LONGEST_WAIT_SECONDS,
             ):
                 with attempt:
                     return self._post(body)
@@ -104,16 +156,16 @@ class HttpEmbedder:
         try:
             response = self._client.post(self._url, json=body)
         except httpx.TransportError as error:
-            raise _BusyError(f"{self._url} was not reached ({type(error).__name__})") from error
+            raise _BusyError(f"{self._shown} was not reached ({type(error).__name__})") from error
         except httpx.InvalidURL as error:
-            raise ModelError(f"embedding.base_url is no address: {self._url}") from error
+            raise ModelError(f"embedding.base_url is no address: {self._shown}") from error
         except httpx.RequestError as error:  # such as a body that is not packed as it says
             kind = type(error).__name__
-            raise EmbeddingError(f"{self._url} gave an unreadable answer ({kind})") from error
+            raise EmbeddingError(f"{self._shown} gave an unreadable answer ({kind})") from error
         if response.status_code in _BUSY or response.status_code >= 500:
-            wait = _seconds(response.headers.get("retry-after"))
-            raise _BusyError(f"{self._url} answered {response.status_code}", wait)
-        return _answer(response, self._url, body)
+            wait = retry_seconds(response.headers.get("retry-after"), response.headers.get("date"))
+            raise _BusyError(f"{self._shown} answered {response.status_code}", wait)
+        return _answer(response, self._shown, body)
 
 
 def _answer(response: httpx.Response, url: str, body: Mapping[str, Any]) -> Any:
@@ -125,7 +177,8 @@ def _answer(response: httpx.Response, url: str, body: Mapping[str, Any]) -> Any:
     if status == 404:
         raise ModelError(f"{url} answered 404: no such address or model ({model}); check both")
     if not response.is_success:
-        raise EmbeddingError(f"{url} answered {status}{_said(response.text, body['input'])}")
+        kind = _RefusedError if status in _TOO_MUCH else EmbeddingError
+        raise kind(f"{url} answered {status}{_said(response.text, body['input'])}")
     try:
         return response.json()
     except (ValueError, RecursionError) as error:
@@ -163,11 +216,12 @@ def _choice(
     return base, model, key
 
 
-def _client(key: str | None) -> httpx.Client:
+def _client(key: str | None, timeout: float) -> httpx.Client:
     import httpx
 
     headers = {"Authorization": f"Bearer {key}"} if key else {}
-    return httpx.Client(headers=headers, timeout=_TIMEOUT_SECONDS, follow_redirects=False)
+    limits = httpx.Timeout(timeout, connect=min(timeout, _CONNECT_SECONDS))
+    return httpx.Client(headers=headers, timeout=limits, follow_redirects=False)
 
 
 def _wait(error: Exception) -> bool | float | timedelta:
@@ -179,22 +233,47 @@ def _wait(error: Exception) -> bool | float | timedelta:
     return min(max(error.retry_after, 0.0), _LONGEST_WAIT_SECONDS)
 
 
-def _seconds(header: str | None) -> float | None:
-    """Seconds of a Retry-After header; None for none, or for a date, which needs a clock."""
-    try:
-        return float(header) if header else None
-    except ValueError:
+def retry_seconds(header: str | None, now: str | None) -> float | None:
+    """Seconds of a Retry-After header, a number or a date, which is compared with the answer's own
+    date; None where it says nothing."""
+    if not header:
         return None
+    try:
+        return float(header)
+    except ValueError:
+        pass
+    try:
+        wait = parsedate_to_datetime(header) - parsedate_to_datetime(now or "")
+    except (ValueError, TypeError):  # TypeError: one of them without its zone
+        return None
+    return wait.total_seconds()
 
 
-def _calls(texts: Sequence[str]) -> list[list[str]]:
-    """The texts in order, cut into calls of at most BATCH texts and _CHARS_CALL characters."""
+def _numbers(embedding: Any) -> Any:
+    """A vector as it was asked for, or as base64 of 32-bit floats, which some servers send
+    whatever they are asked for."""
+    if isinstance(embedding, str):
+        return np.frombuffer(b64decode(embedding, validate=True), "<f4")
+    return embedding
+
+
+def _size(text: str) -> int:
+    return len(text.encode("utf-8", "replace"))
+
+
+def _cut(text: str) -> str:
+    """The beginning of a text, as much as every provider takes."""
+    return text.encode("utf-8", "replace")[:_BYTES_TEXT].decode("utf-8", "ignore")
+
+
+def _calls(texts: Sequence[str], most: int) -> list[list[str]]:
+    """The texts in order, cut into calls of at most so many texts and _BYTES_CALL bytes."""
     calls: list[list[str]] = [[]]
     size = 0
     for text in texts:
-        if calls[-1] and (len(calls[-1]) >= BATCH or size + len(text) > _CHARS_CALL):
+        if calls[-1] and (len(calls[-1]) >= most or size + _size(text) > _BYTES_CALL):
             calls.append([])
             size = 0
         calls[-1].append(text)
-        size += len(text)
+        size += _size(text)
     return calls

@@ -2,8 +2,8 @@
 
 Little-endian. A head of sizes, the pieces of the tokenizer with their scores, a map of characters,
 a directory of tensors, then the tensors: 32-bit floats, or blocks of 32 weights, each block a
-16-bit scale and 16 bytes, where byte n holds weight n in its low half and weight n + 16 in its high
-half, 8 standing for 0 (the format that llama.cpp calls Q4_0).
+16-bit scale and 16 bytes, where byte n holds weight n in its low half and weight n + 16 in its
+high half, 8 standing for 0 (the format that llama.cpp calls Q4_0).
 """
 
 from __future__ import annotations
@@ -42,7 +42,8 @@ class Blocks:
     def paired(self) -> Nibbles:
         """Weight 2n in the low and 2n + 1 in the high half of byte n: (rows, blocks, 16)."""
         nibbles = _nibbles(self.raw)
-        paired: Nibbles = nibbles[..., 0::2] | (nibbles[..., 1::2] << 4)
+        high = np.left_shift(nibbles[..., 1::2], 4, dtype=np.uint8)
+        paired: Nibbles = nibbles[..., 0::2] | high
         return paired
 
     def rows(self, ids: npt.NDArray[np.int64]) -> Floats:

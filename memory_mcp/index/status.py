@@ -13,8 +13,9 @@ from pathlib import Path
 from urllib.parse import quote
 
 from memory_mcp.core.config import Config
+from memory_mcp.index import multilingual
 from memory_mcp.index.catalog import LAYOUT_VERSION, NAME, Row, read_facts, read_rows
-from memory_mcp.index.embedder import DIMENSION, IDENTITY, MODEL, MULTILINGUAL, bundled_problem
+from memory_mcp.index.embedder import DIMENSION, IDENTITY, MODEL, bundled_problem
 from memory_mcp.index.identity import derivation, settings_mark
 from memory_mcp.index.known import Known, is_guarded
 from memory_mcp.index.report import labels
@@ -113,17 +114,26 @@ def _embedder(config: Config, facts: Mapping[str, str]) -> tuple[EmbedderState, 
     match settings.provider:
         case "none":
             return EmbedderState("off"), None
-        case "multilingual":
-            return EmbedderState("failed", error=MULTILINGUAL), None
         case "bundled":
             problem = bundled_problem() or failure
-            if problem:
-                return EmbedderState("failed", MODEL, DIMENSION, problem), None
-            return EmbedderState("ready", MODEL, DIMENSION), identity or IDENTITY
+            return _by_files(problem, MODEL, DIMENSION, identity or IDENTITY)
+        case "multilingual":
+            problem = multilingual.multilingual_problem() or failure
+            known = identity or multilingual.IDENTITY
+            return _by_files(problem, multilingual.MODEL, multilingual.DIMENSION, known)
     if failure:
         return EmbedderState("failed", settings.model, None, failure), None
     # Another model than the one that was indexed with: everything is to be embedded anew.
     return EmbedderState("ready", settings.model), identity or "unknown"
+
+
+def _by_files(
+    problem: str | None, model: str, dimension: int, identity: str
+) -> tuple[EmbedderState, str | None]:
+    """The state of a model whose files are on this machine."""
+    if problem:
+        return EmbedderState("failed", model, dimension, problem), None
+    return EmbedderState("ready", model, dimension), identity
 
 
 def _read(path: Path) -> _Stored:

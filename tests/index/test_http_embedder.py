@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -15,7 +17,7 @@ import stamina
 
 from memory_mcp.core.config import EmbeddingSettings
 from memory_mcp.core.errors import EmbeddingError, ModelError
-from memory_mcp.index.http_embedder import HttpEmbedder
+from memory_mcp.index.http_embedder import HttpEmbedder, retry_seconds
 
 Answer = tuple[int, dict[str, str], Any]
 KEY = "sk-not-for-logs"
@@ -82,11 +84,11 @@ def serving() -> Iterator[Gateway]:
 
 
 @contextmanager
-def embedder(gateway: Gateway) -> Iterator[HttpEmbedder]:
+def embedder(gateway: Gateway, model: str = "m", timeout: float = 5.0) -> Iterator[HttpEmbedder]:
     settings = EmbeddingSettings(
-        provider="openai-compatible", model="m", base_url=gateway.url, api_key_env="MY_KEY"
+        provider="openai-compatible", model=model, base_url=gateway.url, api_key_env="MY_KEY"
     )
-    made = HttpEmbedder(settings, {"MY_KEY": KEY})
+    made = HttpEmbedder(settings, {"MY_KEY": KEY}, timeout)
     yield made
     made.close()
 
@@ -148,6 +150,8 @@ def test_what_cannot_get_better_is_not_asked_again(
     [
         {"data": [{"index": 0, "embedding": [1.0, 2.0]}]},
         {"data": []},
+        {"data": [{"index": 1, "embedding": [1.0, 2.0, 3.0]}]},
+        {"data": [{"index": 0, "embedding": "not base 64"}]},
         {"data": [{"index": 0, "embedding": [1.0, float("nan"), 0.0]}]},
         {"data": [{"index": 0, "embedding": [0.0, 0.0, 0.0]}]},
         {"data": [{"index": 0, "embedding": "none"}]},
@@ -190,3 +194,103 @@ def test_what_a_server_says_is_told_unless_it_repeats_what_it_was_sent(gateway: 
         gateway.answer = lambda texts: (400, {}, {"error": f"bad input: {texts[0]}"})
         with pytest.raises(EmbeddingError, match=r"answered 400$"):
             model.passages(["my diary\nof last summer"])
+
+
+def test_places_that_occur_twice_are_not_guessed(gateway: Gateway) -> None:
+    with embedder(gateway) as model:
+        row = {"index": 0, "embedding": [1.0, 2.0, 3.0]}
+        gateway.answer = lambda texts: (200, {}, {"data": [row, row]})
+        with pytest.raises(EmbeddingError, match="places"):
+            model.passages(["a", "b"])
+
+
+def test_vectors_in_base64_are_read_though_floats_were_asked_for(gateway: Gateway) -> None:
+    with embedder(gateway) as model:
+        packed = base64.b64encode(np.array([3.0, 4.0, 0.0], "<f4").tobytes()).decode()
+        gateway.answer = lambda texts: (200, {}, {"data": [{"index": 0, "embedding": packed}]})
+        assert np.allclose(model.passages(["a"]), [[0.6, 0.8, 0.0]])
+
+
+def test_a_batch_that_is_too_large_for_a_server_is_halved_and_remembered(gateway: Gateway) -> None:
+    with embedder(gateway) as model:
+
+        def answer(texts: list[str]) -> Answer:
+            return good(texts) if len(texts) <= 20 else (413, {}, {"error": "at most 20 texts"})
+
+        gateway.answer = answer
+        texts = ["x" * n for n in range(1, 65)]
+        vectors = model.passages(texts)
+        assert np.allclose(vectors[:, 0] / vectors[:, 1], range(1, 65), rtol=1e-4)
+        before = len(gateway.requests)
+        model.passages(texts)
+        assert [len(r["input"]) for r in gateway.requests[before:]] == [16] * 4
+
+
+def test_texts_of_many_bytes_are_cut_by_their_bytes(gateway: Gateway) -> None:
+    with embedder(gateway) as model:
+        model.passages(["茶" * 20_000])
+        (sent,) = gateway.requests[-1]["input"]
+        assert set(sent) == {"茶"}
+        assert 15_000 < len(sent.encode()) <= 16_000
+
+
+def test_the_question_after_a_long_paste_is_sent_by_itself(gateway: Gateway) -> None:
+    with embedder(gateway) as model:
+        model.query("The minutes of the meeting go on. " * 300 + "Where is the canoe?")
+        assert gateway.requests[-1]["input"][1] == "Where is the canoe?"
+
+
+def test_models_that_tell_questions_from_passages_get_their_prefixes(gateway: Gateway) -> None:
+    with embedder(gateway, "intfloat/multilingual-e5-large") as model:
+        model.query("who is karl")
+        model.passages(["Karl repairs the roof."])
+        assert gateway.requests[-2]["input"] == ["query: who is karl"]
+        assert gateway.requests[-1]["input"] == ["passage: Karl repairs the roof."]
+        with embedder(gateway, "multilingual-e5-large-instruct") as other:
+            assert "passage:" in model.identity
+            assert "passage:" not in other.identity
+
+
+def test_a_server_that_hangs_costs_no_more_than_its_time(gateway: Gateway) -> None:
+    with embedder(gateway, timeout=0.2) as model:
+        released = threading.Event()
+
+        def answer(texts: list[str]) -> Answer:
+            released.wait(8)
+            return good(texts)
+
+        gateway.answer = answer
+        started = time.monotonic()
+        with pytest.raises(EmbeddingError, match="ReadTimeout"):
+            model.passages(["a"])
+        released.set()
+        assert time.monotonic() - started < 8
+
+
+@pytest.mark.parametrize(
+    ("header", "date", "seconds"),
+    [
+        ("7", None, 7.0),
+        ("Mon, 30 Nov 2026 10:00:30 GMT", "Mon, 30 Nov 2026 10:00:20 GMT", 10.0),
+        ("Mon, 30 Nov 2026 10:00:30 GMT", None, None),
+        ("soon", "Mon, 30 Nov 2026 10:00:20 GMT", None),
+        (None, None, None),
+    ],
+)
+def test_the_time_to_wait_is_read_as_a_number_or_a_date(
+    header: str | None, date: str | None, seconds: float | None
+) -> None:
+    assert retry_seconds(header, date) == seconds
+
+
+def test_a_password_in_the_address_is_in_no_error_and_no_identity() -> None:
+    with serving() as gateway:
+        url = gateway.url.replace("//", "//me:secret@")
+        settings = EmbeddingSettings(provider="openai-compatible", model="m", base_url=url)
+        model = HttpEmbedder(settings, {})
+        assert "secret" not in model.identity
+        gateway.answer = lambda texts: (500, {}, {})
+        with pytest.raises(EmbeddingError) as caught:
+            model.passages(["a"])
+        assert "secret" not in str(caught.value)
+        model.close()
