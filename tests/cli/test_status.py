@@ -125,7 +125,8 @@ def test_doctor_names_missing_folders_wrong_settings_and_a_missing_home(
 def test_doctor_reports_a_model_that_cannot_be_used(
     command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("MEMORY_MCP_EMBEDDING__PROVIDER", "multilingual")
+    monkeypatch.setenv("MEMORY_MCP_EMBEDDING__PROVIDER", "mistral")
+    monkeypatch.delenv("MISTRAL_API_KEY", raising=False)
     done = command("doctor")
     assert done.code == 1
     assert "WRONG  model:" in done.out
@@ -242,7 +243,7 @@ def test_doctor_says_whose_a_foreign_home_is(home: Path) -> None:
 def test_every_wrong_finding_has_a_way_out(
     home: Path, command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for provider in ("multilingual", "openai", "google", "mistral"):
+    for provider in ("openai", "google", "mistral"):
         monkeypatch.setenv("MEMORY_MCP_EMBEDDING__PROVIDER", provider)
         for variable in ("OPENAI_API_KEY", "GEMINI_API_KEY", "MISTRAL_API_KEY"):
             monkeypatch.delenv(variable, raising=False)

@@ -153,10 +153,6 @@ async def test_with_a_cut_model_words_are_found_and_the_reason_is_shown(tmp_path
 
 def test_providers_that_cannot_work_say_what_to_do() -> None:
     assert make_embedder(EmbeddingSettings(provider="none")) is None
-    multilingual = make_embedder(EmbeddingSettings(provider="multilingual"))
-    assert multilingual is not None
-    with pytest.raises(ModelError, match="fastembed"):
-        multilingual()
     without_key = make_embedder(EmbeddingSettings(provider="openai"), {})
     assert without_key is not None
     with pytest.raises(ModelError, match="OPENAI_API_KEY"):

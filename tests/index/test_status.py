@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from memory_mcp.index import multilingual
 from memory_mcp.index.embedder import IDENTITY
 from memory_mcp.index.identity import derivation
 from memory_mcp.index.index import disk_state
+from memory_mcp.index.multilingual import multilingual_problem
 from tests.index.world import World
 
 pytestmark = pytest.mark.anyio
@@ -81,10 +83,10 @@ async def test_the_bundled_model_is_judged_by_its_files(tmp_path: Path) -> None:
     state = disk_state(world.config, world.sources)
     assert (state.embedder.state, state.embedder.dimension) == ("ready", 384)
     assert "all-MiniLM-L6-v2" in IDENTITY
-    multilingual = World(tmp_path, embedding={"provider": "multilingual"})
-    state = disk_state(multilingual.config, multilingual.sources)
-    assert state.embedder.state == "failed"
-    assert state.degraded is not None
+    other = World(tmp_path, embedding={"provider": "multilingual"})
+    state = disk_state(other.config, other.sources)
+    assert state.embedder.model == multilingual.MODEL
+    assert (state.embedder.state == "failed") == (multilingual_problem() is not None)
 
 
 async def test_a_source_that_is_missing_is_said_to_be(tmp_path: Path) -> None:
