@@ -62,6 +62,11 @@ class _Model(Protocol):
 
 def detect(text: str) -> str:
     """ISO 639-1 code of the language of a text; "en" where it is short or undecided."""
+    return told(text) or DEFAULT
+
+
+def told(text: str) -> str | None:
+    """ISO 639-1 code of the language that a text tells; None where it is short or undecided."""
     read = text[:_READ]
     sample = _without_code(read)[:_SAMPLE]
     script = _script(read)
@@ -83,11 +88,11 @@ def _script(text: str) -> str | None:
     return code if found[code] * weight > sum(map(str.isalpha, text)) - found[code] else None
 
 
-def _latin(text: str) -> str:
+def _latin(text: str) -> str | None:
     if text.isascii() and len(_WORD.findall(text)) < 2:  # a single word is most often a name
-        return DEFAULT
+        return None
     code, confidence = _best(text, _LATIN)
-    return code if confidence >= SURE else DEFAULT
+    return code if confidence >= SURE else None
 
 
 def _best(text: str, languages: frozenset[str]) -> tuple[str, float]:

@@ -24,6 +24,8 @@ class Family:
     """Added to the log odds of a match in another language than English: its cosines are lower."""
     width: float
     """Least spread of the cosines for min-max; less means nearly equal passages."""
+    across: float = 0.0
+    """What a cosine is lower by where question and passage are in different languages."""
 
 
 MINILM = Family(

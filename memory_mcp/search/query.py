@@ -10,6 +10,7 @@ from itertools import pairwise
 
 from memory_mcp.core.compound import COMPOUNDING, parts
 from memory_mcp.core.errors import InputError
+from memory_mcp.core.language import told
 from memory_mcp.core.words import QueryTerm, query_bigrams, query_terms
 from memory_mcp.search.context import Context
 from memory_mcp.search.dates import Day, find
@@ -66,6 +67,8 @@ class Query:
     days: tuple[Day, ...]
     chronicle: bool
     """Whether it is about a change, a date or a log."""
+    language: str | None = None
+    """Its language; None where it does not tell."""
     before: tuple[QueryTerm, ...] = ()
     """Words of what was said before: BM25 and coverage count them with `weight`."""
     weight: float = 0.0
@@ -193,6 +196,7 @@ def build(text: str, lexicon: Lexicon) -> Query:
         masses=_masses(asked, lexicon),
         days=days,
         chronicle=asks_for_chronicle(part.text, days),
+        language=told(part.text),
     )
 
 

@@ -73,7 +73,8 @@ def rank(
     weights: Weights,
 ) -> list[Piece]:
     """Ranked passages, the best first; those without any evidence are left out."""
-    kept = [item for item in found if _speaks(item, family)]
+    levelled = (_levelled(item, query, family) for item in found)
+    kept = [item for item in levelled if _speaks(item, family)]
     scale = _scale(kept, query, family, settings, weights.most_vector)
     fused = by_rank(
         _piece(place, item, query, family, scale, weights) for place, item in enumerate(kept)
@@ -92,6 +93,15 @@ def rank(
     }
     ruled = by_rank(_multiplied(piece, factors[piece.note]) for piece in paired)
     return by_rank(_supported(ruled, settings.page_support)) if settings.page_support else ruled
+
+
+def _levelled(item: Evidence, query: Query, family: Family) -> Evidence:
+    """Evidence in another language than the question's, with the cosine that it would have in
+    it."""
+    same = query.language in (None, item.card.language)
+    if same or item.cosine is None or not family.across:
+        return item
+    return replace(item, cosine=item.cosine + family.across)
 
 
 def _speaks(item: Evidence, family: Family) -> bool:
