@@ -42,14 +42,17 @@ LoCoMo questions asked of another conversation nine in ten have a best cosine be
 asked of their own nine in ten one above it; `noise` and `full` are set by hand around that."""
 E5 = Family(
     least_share=0.35,
-    trust=0.5,
-    trust_elsewhere=0.5,
-    noise=0.78,
-    full=0.92,
+    trust=1.2,
+    trust_elsewhere=1.2,
+    noise=0.796,
+    full=0.865,
     allowance=0.0,
     width=0.03,
+    across=0.06,
 )
-"""Its cosines live in about .80-.86 whatever the texts; `noise` and `full` are not calibrated."""
+"""Knows a hundred languages, so words are trusted late: a German question shares but a few names
+with English notes. Its cosines live in about .75-.9 whatever the texts, and those across two
+languages are lower. Fitted as the odds were, on XQuAD in German asked in German and in English."""
 OTHER = Family(
     least_share=0.3, trust=0.5, trust_elsewhere=0.5, noise=0.2, full=0.8, allowance=0.0, width=0.1
 )
