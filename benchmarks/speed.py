@@ -64,6 +64,8 @@ class RandomVectors:
 
     dimension, identity, model, batch = DIMENSION, "random/384", "random", 256
 
+    band = None
+
     def __init__(self) -> None:
         self.asked: BundledEmbedder | None = None
 

@@ -20,6 +20,7 @@ class HashEmbedder:
         self.identity = f"hash/{dimension}"
         self.model = f"hash-{dimension}"
         self.batch = 64
+        self.band = None
         self.calls: list[str] = []
         """Every text that was embedded as a passage, in order."""
 

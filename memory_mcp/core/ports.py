@@ -9,6 +9,8 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
+from memory_mcp.core.band import Band
+
 Vectors = npt.NDArray[np.float32]
 
 
@@ -36,6 +38,11 @@ class Embedder(Protocol):
     @property
     def dimension(self) -> int:
         """Length of a vector."""
+        ...
+
+    @property
+    def band(self) -> Band | None:
+        """Where its cosines lie; None where its constants are known, or it does not show."""
         ...
 
     @property

@@ -104,6 +104,7 @@ class BundledEmbedder:
     identity = IDENTITY
     model = MODEL
     dimension = DIMENSION
+    band = None
     batch = BATCH
 
     def __init__(

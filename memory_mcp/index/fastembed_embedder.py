@@ -12,6 +12,7 @@ from memory_mcp.core.errors import EmbeddingError, ModelError
 from memory_mcp.core.ports import Vectors
 from memory_mcp.index.identity import embedding_identity
 from memory_mcp.index.prefixes import prefixes
+from memory_mcp.index.probe import ANSWERS, QUESTIONS, band
 from memory_mcp.index.unit import unit_vectors
 from memory_mcp.index.windows import question_vector
 
@@ -32,6 +33,7 @@ class FastembedEmbedder:
         self._ask, self._tell = prefixes(self.model)
         self._engine = _load(self.model)
         self.dimension = len(self._embed(["dimension"], None)[0])
+        self.band = band(self._asked(QUESTIONS), self.passages(ANSWERS))
         rules = f"fastembed/{self._tell.strip()}/unit"
         self.identity = embedding_identity("fastembed", self.model, "", self.dimension, rules)
 

@@ -17,6 +17,7 @@ from memory_mcp.core.errors import EmbeddingError, ModelError
 from memory_mcp.core.ports import Vectors
 from memory_mcp.index.identity import embedding_identity
 from memory_mcp.index.prefixes import prefixes
+from memory_mcp.index.probe import ANSWERS, QUESTIONS, band
 from memory_mcp.index.unit import unit_vectors
 from memory_mcp.index.windows import question_vector
 
@@ -72,6 +73,8 @@ class HttpEmbedder:
         self._most = BATCH
         self._client = _client(key, timeout)
         self.dimension = len(self._embed(["dimension"], None)[0])
+        asked = self._all([self._ask + text for text in QUESTIONS])
+        self.band = band(asked, self.passages(ANSWERS))
         rules = f"{self._tell.strip()}/unit" if self._tell else "mean/unit"
         self.identity = embedding_identity(
             settings.provider, self.model, _USER.sub("//", base), self.dimension, rules

@@ -64,6 +64,7 @@ class Model:
             embedder.model if embedder else None,
             embedder.dimension if embedder else None,
             self._error,
+            embedder.band if embedder else None,
         )
 
     async def load(self) -> bool:

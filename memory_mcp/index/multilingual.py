@@ -86,6 +86,7 @@ class MultilingualEmbedder:
     identity = IDENTITY
     model = MODEL
     dimension = DIMENSION
+    band = None
     batch = 16
 
     def __init__(self, weights: Path | None = None, threads: int = THREADS) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from memory_mcp.core.band import Band
 from memory_mcp.notes.scan import Warned
 
 SourceStateName = Literal["scanning", "indexing", "ready", "empty", "missing"]
@@ -29,6 +30,7 @@ class EmbedderState:
     model: str | None = None
     dimension: int | None = None
     error: str | None = None
+    band: Band | None = None
 
 
 @dataclass(frozen=True, slots=True)

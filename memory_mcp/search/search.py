@@ -86,7 +86,7 @@ class Searcher:
         passage keeps the better of its ranks. `most_vector`: the share that vectors have at most.
         """
         state = self._index.state()
-        family = family_of(state.embedder.model or "")
+        family = family_of(state.embedder.model or "", state.embedder.band)
         weights = replace(self._weights, most_vector=most_vector)
         pieces = better(
             rank(one.evidence, one.query, family, self._settings, weights)

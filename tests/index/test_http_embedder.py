@@ -18,9 +18,11 @@ import stamina
 from memory_mcp.core.config import EmbeddingSettings
 from memory_mcp.core.errors import EmbeddingError, ModelError
 from memory_mcp.index.http_embedder import HttpEmbedder, retry_seconds
+from memory_mcp.index.probe import ANSWERS, PAIRS, QUESTIONS
 
 Answer = tuple[int, dict[str, str], Any]
 KEY = "sk-not-for-logs"
+KNOWN = frozenset(QUESTIONS + ANSWERS)
 
 
 class Gateway:
@@ -294,3 +296,20 @@ def test_a_password_in_the_address_is_in_no_error_and_no_identity() -> None:
             model.passages(["a"])
         assert "secret" not in str(caught.value)
         model.close()
+
+
+def test_a_model_shows_where_its_cosines_lie(gateway: Gateway) -> None:
+    def telling(texts: list[str]) -> Answer:
+        places = [(QUESTIONS + ANSWERS).index(t) % len(PAIRS) if t in KNOWN else 0 for t in texts]
+        rows = [
+            {"index": n, "embedding": [3.0, *(float(place == k) for k in range(len(PAIRS)))]}
+            for n, place in enumerate(places)
+        ]
+        return 200, {}, {"data": rows}
+
+    with embedder(gateway) as model:
+        assert model.band is None  # every question is as near to every answer
+    gateway.answer = telling
+    with embedder(gateway) as model:
+        assert model.band is not None
+        assert (model.band.foreign, model.band.own) == pytest.approx((0.9, 1.0))

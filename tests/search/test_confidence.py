@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pytest import approx
 
+from memory_mcp.core.band import Band
 from memory_mcp.search.confidence import confidence, falling, meaning
 from memory_mcp.search.family import E5, MINILM, OTHER, Family, family_of
 
@@ -53,14 +54,24 @@ def test_a_note_in_a_language_that_the_model_hardly_knows_needs_less_likeness() 
 
 def test_noise_of_the_model_is_no_meaning() -> None:
     assert meaning(MINILM.noise, MINILM) == 0
-    assert meaning(0.78, E5) == 0
+    assert meaning(E5.noise, E5) == 0
     assert meaning(MINILM.full, MINILM) == approx(1)
 
 
-def test_families_are_known_by_the_name_of_the_model() -> None:
+def test_models_that_were_measured_are_known_by_their_names() -> None:
     assert family_of("sentence-transformers/all-MiniLM-L6-v2") is MINILM
-    assert family_of("multilingual-e5-small") is E5
+    assert family_of("multilingual-e5-small (4-bit)", Band(0.7, 0.8)) is E5
     assert family_of("text-embedding-3-small") is OTHER
+    assert family_of("paraphrase-multilingual-MiniLM-L12-v2") is OTHER
+
+
+def test_another_model_is_judged_by_the_band_of_its_cosines() -> None:
+    narrow = family_of("somebody/new-model", Band(foreign=0.75, own=0.83))
+    assert meaning(0.75, narrow) == 0
+    assert 0 < meaning(0.83, narrow) < 1
+    assert meaning(0.87, narrow) >= 1
+    wide = family_of("somebody/new-model", Band(foreign=0.05, own=0.46))
+    assert (wide.noise, wide.full) == approx((MINILM.noise, MINILM.full), abs=0.1)
 
 
 def test_falling_scores_stay_as_they_are() -> None:
