@@ -15,6 +15,10 @@ from memory_mcp.search.group import NoteKey, Piece, by_rank
 from memory_mcp.search.query import Query
 from memory_mcp.search.trace import Trace
 
+LEVELLED = 0.5
+"""How far ranking levels cosines between languages: the whole way, half of it and none of it have
+the right golden note in rank for 66, 79 and 78 % of the questions with multilingual-e5-small."""
+
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
@@ -73,8 +77,7 @@ def rank(
     weights: Weights,
 ) -> list[Piece]:
     """Ranked passages, the best first; those without any evidence are left out."""
-    levelled = (_levelled(item, query, family) for item in found)
-    kept = [item for item in levelled if _speaks(item, family)]
+    kept = [item for item in found if _speaks(item, query, family)]
     scale = _scale(kept, query, family, settings, weights.most_vector)
     fused = by_rank(
         _piece(place, item, query, family, scale, weights) for place, item in enumerate(kept)
@@ -95,17 +98,17 @@ def rank(
     return by_rank(_supported(ruled, settings.page_support)) if settings.page_support else ruled
 
 
-def _levelled(item: Evidence, query: Query, family: Family) -> Evidence:
-    """Evidence in another language than the question's, with the cosine that it would have in
-    it."""
-    same = query.language in (None, item.card.language)
-    if same or item.cosine is None or not family.across:
-        return item
-    return replace(item, cosine=item.cosine + family.across)
+def _cosine(item: Evidence, query: Query, family: Family, part: float = 1.0) -> float | None:
+    """The cosine that a passage in another language than the question's would have in it, or what
+    is `part` of the way there."""
+    if item.cosine is None or query.language in (None, item.card.language):
+        return item.cosine
+    return item.cosine + part * family.across
 
 
-def _speaks(item: Evidence, family: Family) -> bool:
-    return bool(item.held) or (item.cosine is not None and item.cosine > family.noise)
+def _speaks(item: Evidence, query: Query, family: Family) -> bool:
+    cosine = _cosine(item, query, family)
+    return bool(item.held) or (cosine is not None and cosine > family.noise)
 
 
 def _scale(
@@ -116,7 +119,8 @@ def _scale(
     most: float,
 ) -> Scale:
     words = {place: item.bm25 for place, item in enumerate(found) if item.bm25 > 0}
-    cosines = {place: item.cosine for place, item in enumerate(found) if item.cosine is not None}
+    levelled = (_cosine(item, query, family, LEVELLED) for item in found)
+    cosines = {place: cosine for place, cosine in enumerate(levelled) if cosine is not None}
     by_words = sorted(words.values(), reverse=True)
     by_cosine = sorted(cosines.values(), reverse=True)
     # A leg that is not full ends at what is noise, as that of the words ends at 0.
@@ -162,7 +166,7 @@ def _piece(
         confidence=confidence.confidence(
             covered,
             _said(item, query),
-            item.cosine,
+            _cosine(item, query, family),
             family,
             english=item.card.language == "en",
             exact=exact,

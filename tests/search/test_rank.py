@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -136,3 +137,15 @@ def test_an_identifier_with_a_number_makes_a_match_certain_enough() -> None:
         query=question,
     )
     assert exact.confidence >= 0.6 > other.confidence
+
+
+def test_a_note_in_another_language_is_judged_by_what_cosines_between_languages_are() -> None:
+    same = piece(cosine=0.84)
+    other = piece(cosine=0.84, card=Card("vault", "tin", "0" * 12, 1, "tin", "", language="de"))
+    asked = replace(QUESTION, language="en")
+    unsaid = replace(QUESTION, language=None)
+    one, two, three = (
+        rank([item], question, E5, SearchSettings(), Weights())[0].confidence
+        for item, question in ((same, asked), (other, asked), (other, unsaid))
+    )
+    assert two > one == three
