@@ -17,7 +17,6 @@ from memory_mcp.index.state import IndexState
 
 if TYPE_CHECKING:
     from memory_mcp.app import App
-    from memory_mcp.index.view import IndexView
 
 Result = TypeVar("Result")
 
@@ -93,23 +92,13 @@ async def prepared(app: App, wait: Wait) -> None:
 
 def _left(app: App, wait: Wait) -> int:
     """How many notes wait for what the command waits for."""
-    return app.index.state().pending if wait.meaning else unread(app.index)
-
-
-def unread(index: IndexView) -> int:
-    """How many files wait to be known by name and words; those that lack only vectors do not
-    count. A folder that was not looked at yet counts as one."""
-    state = index.state()
-    if not state.pending or state.embedder.state in ("off", "failed"):
-        return state.pending  # nothing waits for vectors
-    bare = sum(not entry.embedded for entry in index.entries())
-    scanning = sum(source.state == "scanning" for source in state.sources.values())
-    return max(state.pending - bare, scanning)
+    state = app.index.state()
+    return state.pending if wait.meaning else state.unread
 
 
 async def _words(app: App) -> None:
     while True:
-        if not unread(app.index):
+        if not app.index.state().unread:
             return
         await anyio.sleep(POLL_SECONDS)
 

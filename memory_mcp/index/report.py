@@ -25,8 +25,7 @@ def report(
     renewals: Sequence[str],
     trouble: str | None,
 ) -> IndexState:
-    """The state of these sources as a value. One that was not scanned yet counts as one pending
-    file: how many there are is not known before."""
+    """The state of these sources as a value."""
     ids = frozenset(known.source.id for known in sources)
     unread = {key for key in intake.files if key[0] in ids}
     bare = {key for key in filler.queue if key[0] in ids and table.entry(*key) is not None}
@@ -35,6 +34,7 @@ def report(
     warnings = (*_warnings(table, sources, ids, filler), *_index_warnings(renewals, trouble))
     return IndexState(
         pending=len(waiting) + scanning,
+        unread=len(unread) + scanning,
         degraded=_degraded(model, filler, len(unread), len(bare), scanning),
         sources={
             label: _source_state(table, known, waiting)

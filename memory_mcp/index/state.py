@@ -38,12 +38,15 @@ class IndexState:
     """The whole index at one moment.
 
     `pending` counts the files whose stamp, or whose vectors, the index does not have yet;
+    `unread` those of them that cannot be found by words either. A source that was not looked at
+    counts as one in both: how many it holds is not known before.
     `degraded` is None, or one sentence that says what a search lacks; `vectors` counts the
     passages that can be found by meaning. `sources` is keyed by name (by id where two sources
     share a name).
     """
 
     pending: int
+    unread: int
     degraded: str | None
     sources: dict[str, SourceState]
     embedder: EmbedderState

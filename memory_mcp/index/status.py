@@ -44,7 +44,7 @@ def disk_state(config: Config, sources: Sequence[Source]) -> IndexState:
     rules = derivation(config)
     states: dict[str, SourceState] = {}
     warnings: list[Warned] = []
-    pending = vectors = 0
+    pending = unread = vectors = 0
     for label, one in zip(labels(known), known, strict=True):
         rows = stored.rows.get(one.source.id, {})
         found = scan(one.source)
@@ -57,12 +57,12 @@ def disk_state(config: Config, sources: Sequence[Source]) -> IndexState:
         )
         warnings += [*one.warnings(), *_note_warnings(one.source, served)]
         pending += len(waiting)
+        unread += sum(path not in current for path in waiting)
         vectors += sum(r.passages for r in served if identity and r.identity == identity)
     renewed = stored.facts.get("renewed", "").splitlines()
     warnings += [Warned("index", text) for text in (*renewed, stored.problem) if text]
-    return IndexState(
-        pending, _degraded(embedder, pending), states, embedder, tuple(warnings), vectors
-    )
+    degraded = _degraded(embedder, pending)
+    return IndexState(pending, unread, degraded, states, embedder, tuple(warnings), vectors)
 
 
 def _is_current(row: Row, found: Scan, rules: str) -> bool:

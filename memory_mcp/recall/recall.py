@@ -12,7 +12,6 @@ import anyio.to_thread
 
 from memory_mcp.core.config import Config
 from memory_mcp.core.note import Card
-from memory_mcp.index.unread import unread
 from memory_mcp.index.view import IndexView
 from memory_mcp.recall.asking import Asking, asking
 from memory_mcp.recall.block import block
@@ -162,7 +161,7 @@ class Recall:
     async def _known(self) -> None:
         """Wait until all notes are known by name."""
         while True:
-            if unread(self._index) <= 0:
+            if not self._index.state().unread:
                 return
             await anyio.sleep(_REST)
 

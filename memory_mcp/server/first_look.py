@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import anyio
 
-from memory_mcp.index.unread import unread
 from memory_mcp.server.session import Patience, connection_of
 
 if TYPE_CHECKING:
@@ -41,7 +40,7 @@ async def wait_for_words(patience: Patience, index: IndexView, tell: Tell | None
         patience.until = now + WAIT_SECONDS
     most = told = 0
     with anyio.move_on_after(patience.until - now):
-        while (left := unread(index)) > 0:
+        while (left := index.state().unread) > 0:
             most = max(most, left)
             if tell is not None and most - left >= told:
                 await tell(most - left, most)

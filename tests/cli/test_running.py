@@ -9,7 +9,7 @@ import pytest
 
 from memory_mcp.app import open_app
 from memory_mcp.cli.context import Setup
-from memory_mcp.cli.running import WORDS, Wait, prepared, unread
+from memory_mcp.cli.running import WORDS, Wait, prepared
 from memory_mcp.core.ports import Embedder
 from tests.cli.conftest import note
 from tests.fakes import HashEmbedder
@@ -47,7 +47,7 @@ async def test_names_and_words_do_not_wait_for_vectors(
         try:
             await prepared(app, WORDS)
             assert app.reader.list("all", None, None, 1000, None).total == COUNT
-            assert unread(app.index) == 0
+            assert app.index.state().unread == 0
             assert app.index.state().pending == COUNT
         finally:
             model.free.set()

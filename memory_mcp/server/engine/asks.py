@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import anyio
 
 from memory_mcp.core.errors import InputError, MemoryMcpError, StorageError
-from memory_mcp.index.unread import unread
 from memory_mcp.server.connection import serve
 from memory_mcp.server.engine.faces import Faces
 from memory_mcp.server.engine.hooks import Hooks
@@ -174,7 +173,7 @@ async def _words(app: App, seconds: float) -> bool:
     """Whether all notes can be found by words; waits for so many seconds at most."""
     with anyio.move_on_after(seconds):
         while True:
-            if unread(app.index) <= 0:
+            if not app.index.state().unread:
                 return True
             await anyio.sleep(_LOOK_SECONDS)
     return False
