@@ -3,8 +3,8 @@
 Answerable prompts should get a right note, prompts without need should get nothing. Four of the
 five conversations of LoCoMo are indexed, in rotation: questions about one of them are answerable;
 questions about the fifth, small talk and requests for code are not. The golden set has two-turn
-dialogues, with and without their first turn, and the same prompts without need. All through
-`Recall.turn` of the product, beside five notes for each message, and words alone.
+dialogues, with and without their first turn, its questions, and the same prompts without need.
+All through `Recall.turn` of the product, beside five notes for each message, and words alone.
 """
 
 from __future__ import annotations
@@ -26,7 +26,15 @@ import anyio
 from benchmarks.quality import golden
 from benchmarks.quality.locomo import TUNED_ON
 from benchmarks.recall_figures import Figures, Given, by, figures
-from benchmarks.recall_prompts import Prompt, Rotation, behind, dialogues, no_need, rotations
+from benchmarks.recall_prompts import (
+    Prompt,
+    Rotation,
+    behind,
+    dialogues,
+    golden_questions,
+    no_need,
+    rotations,
+)
 from memory_mcp.app import App, open_app
 from memory_mcp.core.config import Config
 from memory_mcp.core.tokens import tokens
@@ -153,7 +161,7 @@ async def run_golden(
     """The dialogues and the prompts without need, on the notes of the golden set."""
     golden.write_home(home / "golden")
     golden.write_home(home / "golden-words")
-    asked, spared = dialogues(), no_need()
+    asked, spared, questions = dialogues(), no_need(), golden_questions()
     alone = [prompt.alone for prompt in asked]
     after = behind(spared, asked)
     rows: list[tuple[str, str, list[Given]]] = []
@@ -163,6 +171,8 @@ async def run_golden(
             ("dialogues", RECALL, await _asked(app, asked, recalled)),
             ("without their turns", RECALL, await _asked(app, alone, recalled)),
             ("dialogues", ALWAYS, await _asked(app, asked, five)),
+            ("questions", RECALL, await _asked(app, questions, recalled)),
+            ("questions", ALWAYS, await _asked(app, questions, five)),
             ("no need", RECALL, await _asked(app, spared, recalled)),
             ("no need, after a turn", RECALL, await _asked(app, after, recalled)),
         ]
@@ -171,11 +181,13 @@ async def run_golden(
     async with memory(home / "golden-words", vault, words) as app:
         rows += [
             ("dialogues", WORDS, await _asked(app, asked, recalled)),
+            ("questions", WORDS, await _asked(app, questions, recalled)),
             ("no need", WORDS, await _asked(app, spared, recalled)),
         ]
     for table, way, own in rows:
         report.add(table, way, "all", figures(own))
         if way == RECALL:
+            report.parts(table, way, by(own, lambda prompt: f"{prompt.half} half"))
             report.parts(table, way, by(own, lambda prompt: prompt.language))
             report.parts(table, way, by(own, lambda prompt: prompt.kind))
     return [(f"{table}: {way}", one) for table, way, own in rows for one in own]

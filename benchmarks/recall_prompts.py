@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from benchmarks.quality import golden
 from memory_mcp.recall.turn import Turn
@@ -15,7 +16,8 @@ from memory_mcp.recall.turn import Turn
 @dataclass(frozen=True, slots=True)
 class Prompt:
     """A message after a history (oldest first). `gold` are references of notes, any of which is
-    right; empty means that no note is wanted. `kind` groups prompts in the tables."""
+    right; empty means that no note is wanted. `kind` groups prompts in the tables. `half`: nothing
+    may be chosen by the second one."""
 
     id: str
     message: str
@@ -23,6 +25,7 @@ class Prompt:
     language: str = "en"
     history: tuple[Turn, ...] = ()
     gold: frozenset[str] = frozenset()
+    half: str = "first"
 
     @property
     def alone(self) -> Prompt:
@@ -41,17 +44,29 @@ def dialogues(folder: Path = golden.FOLDER) -> tuple[Prompt, ...]:
                     raise ValueError(f"{row['id']}: there is no note {reference}")
             history = tuple(Turn(turn["role"], turn["text"]) for turn in row["turns"])
             gold = frozenset(row["gold"])
-            prompt = Prompt(row["id"], row["message"], row["kind"], row["language"], history, gold)
-            found.append(prompt)
+            found.append(replace(_prompt(row), history=history, gold=gold))
     return tuple(found)
+
+
+def golden_questions() -> tuple[Prompt, ...]:
+    """The questions of the golden set that a model of English can see, after their histories."""
+    return tuple(
+        Prompt(
+            one.id,
+            one.text,
+            one.kind,
+            one.language,
+            tuple(Turn("user", text) for text in one.history),
+            one.gold,
+        )
+        for one in golden.load()
+        if not one.beyond_english
+    )
 
 
 def no_need(folder: Path = golden.FOLDER) -> tuple[Prompt, ...]:
     """Messages that no note answers, `no-need.jsonl`."""
-    return tuple(
-        Prompt(row["id"], row["message"], row["kind"], row["language"])
-        for row in _rows(folder / "no-need.jsonl")
-    )
+    return tuple(_prompt(row) for row in _rows(folder / "no-need.jsonl"))
 
 
 def behind(prompts: Iterable[Prompt], said: Sequence[Prompt], seed: int = 1) -> tuple[Prompt, ...]:
@@ -107,14 +122,12 @@ class _Question(Prompt):
     answer: str = ""
 
 
-def _question(row: dict[str, object]) -> _Question:
-    notes = row["gold_notes"]
-    assert isinstance(notes, list)
+def _question(row: Mapping[str, Any]) -> _Question:
     return _Question(
         id=str(row["id"]),
         message=str(row["question"]),
         kind=str(row["conv"]),
-        gold=frozenset(map(str, notes)),
+        gold=frozenset(map(str, row["gold_notes"])),
         answer=str(row["answer"]),
     )
 
@@ -128,7 +141,11 @@ def _in_session(questions: Sequence[_Question]) -> tuple[Prompt, ...]:
     return tuple(found)
 
 
-def _rows(path: Path) -> Iterable[dict[str, object]]:
+def _prompt(row: Mapping[str, Any]) -> Prompt:
+    return Prompt(row["id"], row["message"], row["kind"], row["language"], half=row["half"])
+
+
+def _rows(path: Path) -> Iterable[dict[str, Any]]:
     for line in path.read_text(encoding="utf-8").splitlines():
-        row: dict[str, object] = json.loads(line)
+        row: dict[str, Any] = json.loads(line)
         yield row
