@@ -16,7 +16,7 @@ import sys
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -138,8 +138,7 @@ async def run_locomo(
 
 def _session(rotation: Rotation) -> list[Prompt]:
     """All prompts of a rotation; those without need come after one that has its answer here."""
-    foreign = [replace(prompt, kind="fifth") for prompt in rotation.foreign]
-    return [*rotation.asked, *foreign, *behind(no_need(), rotation.asked)]
+    return [*rotation.asked, *rotation.foreign, *behind(no_need(), rotation.asked)]
 
 
 def _report_locomo(report: Report, rows: Sequence[tuple[str, Given]]) -> None:

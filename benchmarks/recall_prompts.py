@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -96,8 +97,11 @@ def rotations(folder: Path, every: int = 1) -> tuple[Rotation, ...]:
     the categories 1 to 4 is asked once where its answer is and once where it is not.
 
     The turns before a question are the question before it in its conversation and the answer to
-    that, as in a session about one subject. `every`: take only every n-th question.
+    that, as in a session about one subject. A foreign question is of the kind `stranger`, or
+    `namesake` where all people that it names are also speakers of conversations that are there.
+    `every`: take only every n-th question.
     """
+    speakers = _speakers(folder)
     questions: dict[str, list[Prompt]] = {}
     for row in json.loads((folder / "questions.json").read_text(encoding="utf-8")):
         if row["gold_turns"]:
@@ -109,10 +113,30 @@ def rotations(folder: Path, every: int = 1) -> tuple[Rotation, ...]:
             left_out=name,
             indexed=tuple(other for other in names if other != name),
             asked=asked[names[(place + 1) % len(names)]],
-            foreign=tuple(replace(prompt, gold=frozenset()) for prompt in asked[name]),
+            foreign=tuple(
+                replace(prompt, gold=frozenset(), kind=_foreign(prompt.message, name, speakers))
+                for prompt in asked[name]
+            ),
         )
         for place, name in enumerate(names)
     )
+
+
+def _speakers(folder: Path) -> Mapping[str, frozenset[str]]:
+    """The people of each conversation, in small letters."""
+    found: dict[str, frozenset[str]] = {}
+    for note in json.loads((folder / "notes.json").read_text(encoding="utf-8")):
+        people = frozenset(str(name).casefold() for name in note["speakers"])
+        found[str(note["conv"])] = found.get(str(note["conv"]), frozenset()) | people
+    return found
+
+
+def _foreign(message: str, left_out: str, speakers: Mapping[str, frozenset[str]]) -> str:
+    words = set(re.findall(r"\w+", message.casefold()))
+    everybody = frozenset[str]().union(*speakers.values())
+    there = frozenset[str]().union(*(own for name, own in speakers.items() if name != left_out))
+    named = words & everybody
+    return "namesake" if named and named <= there else "stranger"
 
 
 @dataclass(frozen=True, slots=True)

@@ -103,6 +103,7 @@ def test_each_question_is_asked_once_with_and_once_without_its_answer(tmp_path: 
         for number in range(2)
     ]
     (tmp_path / "questions.json").write_text(json.dumps(rows), encoding="utf-8")
+    (tmp_path / "notes.json").write_text("[]", encoding="utf-8")
     found = rotations(tmp_path)
     assert [rotation.left_out for rotation in found] == ["one", "three", "two"]
     for rotation in found:
@@ -113,6 +114,29 @@ def test_each_question_is_asked_once_with_and_once_without_its_answer(tmp_path: 
     asked = [prompt.id for rotation in found for prompt in rotation.asked]
     foreign = [prompt.id for rotation in found for prompt in rotation.foreign]
     assert sorted(asked) == sorted(foreign) == sorted(str(row["id"]) for row in rows)
+
+
+def test_a_foreign_question_about_a_first_name_that_is_there_is_told_apart(tmp_path: Path) -> None:
+    rows = [
+        {
+            "id": f"{name}/{text}",
+            "conv": name,
+            "question": text,
+            "answer": "a",
+            "gold_turns": ["t"],
+            "gold_notes": [f"{name}/session-01"],
+        }
+        for name, text in (("one", "What has Ann?"), ("one", "Did Ann meet Bob?"), ("two", "Bo?"))
+    ]
+    notes = [
+        {"conv": "one", "speakers": ["Ann", "Bob"]},
+        {"conv": "two", "speakers": ["Ann", "Bo"]},
+    ]
+    (tmp_path / "questions.json").write_text(json.dumps(rows), encoding="utf-8")
+    (tmp_path / "notes.json").write_text(json.dumps(notes), encoding="utf-8")
+    without_one, without_two = rotations(tmp_path)
+    assert [prompt.kind for prompt in without_one.foreign] == ["namesake", "stranger"]
+    assert [prompt.kind for prompt in without_two.foreign] == ["stranger"]
 
 
 def test_figures_count_right_notes_silence_and_tokens() -> None:
