@@ -16,11 +16,14 @@ from memory_mcp.recall.vocabulary import (
     ASKING,
     FAINT,
     FILLERS,
+    INTERROGATIVE,
     LEADING,
+    MEANT,
     PLAIN,
     PROGRAMS,
     REFERRING,
     SMALL_TALK,
+    SPEAKING,
 )
 from memory_mcp.search.context import Context
 from memory_mcp.search.query import focus
@@ -55,6 +58,8 @@ class Asking:
     """The message behind the question it follows, where it goes on from that one."""
     names: frozenset[str] = frozenset()
     """Words written as names, in folded spelling."""
+    remark: bool = False
+    """Whether it asks nothing, and does not read like words to look for either."""
 
     @property
     def most_vector(self) -> float:
@@ -73,12 +78,13 @@ def asking(
     text = heard(message)
     part = focus(text).text if text else ""
     words = content_words(part, languages)
-    silent = _silence(text, part, words)
+    remark = bool(part) and _remarks(part)
+    silent = _silence(text, part, words, remark)
     if silent is not None:
         return Asking(text, Built(text=part, words=tuple(words), silent=silent))
     turns = _turns(history, settings)
     follows = len(words) <= SHORT or _refers(part)
-    weight = _weight(len(words), follows, settings) if turns else 0.0
+    weight = _weight(len(words), follows, settings) if turns and not remark else 0.0
     if not words and not weight:
         reason = "the message has no content words, and nothing was said before"
         return Asking(text, Built(text=part, silent=reason))
@@ -91,7 +97,7 @@ def asking(
     )
     names = _names(part, words)
     if not weight:
-        return Asking(text, built, names=names)
+        return Asking(text, built, names=names, remark=remark)
     context = Context(built.history, "\n".join(built.history), weight, instead=not words)
     joined = _joined(turns, part if words else "") if _goes_on(part, words) else None
     return Asking(text, built, context, bool(words), joined, names)
@@ -113,7 +119,7 @@ def content_words(text: str, languages: Collection[str] = ()) -> list[str]:
     ]
 
 
-def _silence(text: str, part: str, words: Sequence[str]) -> str | None:
+def _silence(text: str, part: str, words: Sequence[str], remark: bool) -> str | None:
     """Why a message asks nothing of a memory; None where it may."""
     if not text:
         return "the message is empty"
@@ -121,6 +127,8 @@ def _silence(text: str, part: str, words: Sequence[str]) -> str | None:
         return "the message is a command"
     if text.startswith("!") or _is_shell(text):
         return "the message is a shell command"
+    if remark and len(words) <= SHORT:
+        return "the message asks nothing"
     if words:
         return None
     spoken = folded_words(part)
@@ -133,6 +141,18 @@ def _asks(part: str) -> bool:
     spoken = folded_words(part)
     first = spoken[1:2] if spoken[:1] and spoken[0] in LEADING else spoken[:1]
     return "?" in part or "？" in part or not ASKING.isdisjoint(first)
+
+
+def _remarks(part: str) -> bool:
+    """Whether a text keeps a conversation going: it asks nothing, corrects nothing that was asked,
+    and speaks of those who talk, or begins or ends as talk does. Words to look for do neither."""
+    spoken = folded_words(part)
+    wants = MEANT | INTERROGATIVE
+    if not spoken or _asks(part) or spoken[0] in LEADING or not wants.isdisjoint(spoken):
+        return False
+    if any(map(str.isdigit, part)):
+        return False
+    return not FILLERS.isdisjoint((spoken[0], spoken[-1])) or not SPEAKING.isdisjoint(spoken)
 
 
 def _names(part: str, words: Collection[str]) -> frozenset[str]:

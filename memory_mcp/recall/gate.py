@@ -14,6 +14,8 @@ passage of LoCoMo for questions about another conversation has a confidence of .
 Words alone reach less by chance: the floor does for them."""
 NAME = 0.25
 """Taken from the confidence of a passage that has none of the names in the message."""
+REMARK = 0.15
+"""Added to the floor for a message that asks nothing."""
 SHARE = 0.6
 """Of the best passage's confidence that another one must reach to come with it."""
 NEAR = 0.75

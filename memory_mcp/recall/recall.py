@@ -16,7 +16,7 @@ from memory_mcp.index.view import IndexView
 from memory_mcp.recall.asking import Asking, asking
 from memory_mcp.recall.block import block
 from memory_mcp.recall.bodies import Body, body
-from memory_mcp.recall.gate import lacking, passed
+from memory_mcp.recall.gate import REMARK, lacking, passed
 from memory_mcp.recall.kept import keep, owner
 from memory_mcp.recall.opening import OPENING_CHARS, opened, whole
 from memory_mcp.recall.section import IndexSection
@@ -230,7 +230,8 @@ class Recall:
         def judged(piece: Piece) -> float:
             return piece.confidence - lacking(names, piece)
 
-        found = passed(groups, self._config.recall.min_score, judged, fresh)
+        floor = self._config.recall.min_score + (REMARK if asked.remark else 0.0)
+        found = passed(groups, floor, judged, fresh)
         hits = (self._searcher.hit(group, group.confidence, ranking) for group in found.groups)
         return [hit for hit in hits if hit is not None], found.same
 

@@ -61,6 +61,17 @@ and but or no so then also und aber oder nein also dann auch
 """
 )
 """Words with which a message goes on from another one."""
+INTERROGATIVE = _folded(
+    "who whom whose what when where why how which wer wem wen wessen was wann wo warum wieso wie"
+    " womit wofür welche welcher welches welchem welchen"
+)
+"""Words that ask wherever they stand."""
+MEANT = _folded("mean meant meine meinte gemeint")
+"""Words with which people correct what they asked."""
+SPEAKING = _folded(
+    "i i'm me my you your it this that ich bin mir mich mein meine du dir dich es das"
+)
+"""Words of a remark that words to look for do not have."""
 PROGRAMS = _folded(
     """
 git docker kubectl cd ls wc sed awk touch npm npx yarn pnpm pip pip3 uv cargo pytest python3

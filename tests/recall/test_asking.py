@@ -91,3 +91,19 @@ def test_filler_words_of_both_languages_are_no_content() -> None:
     assert content_words("kannst du mir so etwas sagen, ok?") == []
     assert content_words("could you please tell me about it?") == []
     assert content_words("Was kostet die Wartung?") == ["kostet", "wartung"]
+
+
+@pytest.mark.parametrize(
+    "message", ["slower please", "agreed, ship it", "bin gleich wieder da", "skip this step"]
+)
+def test_a_remark_is_not_carried_by_what_was_said_before(message: str) -> None:
+    before = [Turn("user", "Who sings in the choir?"), Turn("assistant", "Niklas and Disch.")]
+    found = asking(message, before, SETTINGS)
+    assert found.built.silent is not None or (found.remark and found.context is None)
+
+
+@pytest.mark.parametrize(
+    "message", ["firmware of the switch", "VX-80/3 where does this go", "no, the small one"]
+)
+def test_words_to_look_for_and_corrections_are_no_remarks(message: str) -> None:
+    assert not asking(message, (), SETTINGS).remark
