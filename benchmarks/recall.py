@@ -147,7 +147,8 @@ def _report_locomo(report: Report, rows: Sequence[tuple[str, Given]]) -> None:
         report.add("LoCoMo", way, "all", figures(own))
         if way.startswith(RECALL):
             report.parts("LoCoMo", way, by(own, lambda prompt: prompt.kind))
-            report.parts("LoCoMo half", way, by(own, _half))
+            asked = [one for one in own if one.prompt.id.startswith("conv-")]
+            report.parts("LoCoMo half", way, by(asked, _half))
 
 
 def _half(prompt: Prompt) -> str:
