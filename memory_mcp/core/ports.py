@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +12,8 @@ import numpy.typing as npt
 from memory_mcp.core.band import Band
 
 Vectors = npt.NDArray[np.float32]
+Tokens = npt.NDArray[np.int8]
+"""Directions of the tokens of a text, shape (tokens, bytes of one); see `index.tokens`."""
 
 
 class Clock(Protocol):
@@ -56,6 +58,20 @@ class Embedder(Protocol):
 
     def query(self, text: str) -> Vectors:
         """The unit vector of a question, shape (dimension,). Raises EmbeddingError."""
+        ...
+
+
+@runtime_checkable
+class TokenReader(Protocol):
+    """An embedder that tells the tokens of a text, too, with which a question is compared word by
+    word. Blocking; called on a worker thread."""
+
+    def read(self, texts: Sequence[str]) -> tuple[Vectors, list[Tokens]]:
+        """What `passages` gives, and the tokens of each text. Raises EmbeddingError."""
+        ...
+
+    def ask(self, text: str) -> tuple[Vectors, Tokens | None]:
+        """What `query` gives, and the tokens of a question that is no paste."""
         ...
 
 

@@ -13,7 +13,7 @@ from functools import partial
 from anyio import to_thread
 
 from memory_mcp.core.errors import EmbeddingError, ModelError, StorageError
-from memory_mcp.core.ports import Embedder, Vectors
+from memory_mcp.core.ports import Embedder, Tokens, Vectors
 from memory_mcp.index.cache import EmbeddingCache
 from memory_mcp.index.labels import NoteKey
 from memory_mcp.index.lane import Lane
@@ -154,7 +154,7 @@ class Filler:
         texts = {_key(one): one[0].passages[one[1]].embedded for one in batch}
         keys = list(texts)
         try:
-            vectors = await self._model.passages([texts[key] for key in keys])
+            vectors, tokens = await self._model.passages([texts[key] for key in keys])
         except ModelError:
             raise
         except EmbeddingError as error:
@@ -164,32 +164,40 @@ class Filler:
             await self._embed_singly(embedder, batch, texts)
             return
         self.trouble = None
-        await self._keep(embedder, batch, dict(zip(keys, vectors, strict=True)))
+        told = dict(zip(keys, tokens, strict=True)) if tokens is not None else {}
+        await self._keep(embedder, batch, dict(zip(keys, vectors, strict=True)), told)
 
     async def _embed_singly(
         self, embedder: Embedder, batch: _Missing, texts: Mapping[str, str]
     ) -> None:
         """After a second failure: find out whether it is a text, or the model that is away."""
         vectors: dict[str, Vectors] = {}
+        told: dict[str, Tokens] = {}
         errors: dict[str, str] = {}
         for key, text in texts.items():
             try:
-                vectors[key] = (await self._model.passages([text]))[0]
+                (vectors[key],), tokens = await self._model.passages([text])
+                told.update({key: tokens[0]} if tokens is not None else {})
             except EmbeddingError as error:
                 errors[key] = str(error)
         if not vectors:
             raise EmbeddingError(next(iter(errors.values())))
         self.trouble = None
-        await self._keep(embedder, [one for one in batch if _key(one) in vectors], vectors)
-        for one in batch:
-            if _key(one) in errors:
-                self.refused[one[0].key] = errors[_key(one)]
+        taken = [one for one in batch if _key(one) in vectors]
+        await self._keep(embedder, taken, vectors, told)
+        for entry, place in batch:
+            if _key((entry, place)) in errors:
+                self.refused[entry.key] = errors[_key((entry, place))]
 
     async def _keep(
-        self, embedder: Embedder, batch: _Missing, vectors: Mapping[str, Vectors]
+        self,
+        embedder: Embedder,
+        batch: _Missing,
+        vectors: Mapping[str, Vectors],
+        tokens: Mapping[str, Tokens],
     ) -> None:
         try:
-            await to_thread.run_sync(self._cache.save, embedder.identity, vectors)
+            await to_thread.run_sync(self._cache.save, embedder.identity, vectors, tokens)
         except StorageError as error:
             log.warning("vectors are kept in memory only: %s", error)
         self._absent.difference_update(vectors)

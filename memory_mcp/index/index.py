@@ -68,7 +68,7 @@ class Index:
         self._filler = Filler(
             self._table, self._model, self._lane, self._cache, self._records, self._pulse
         )
-        self._nearness = Nearness(self._table, self._lane, self._filler)
+        self._nearness = Nearness(self._table, self._lane, self._filler, self._model, self._cache)
         self._intake = Intake(
             config,
             self._known,
@@ -174,6 +174,10 @@ class Index:
         vector."""
         wanted = self._known if source_ids is None else source_ids
         return await self._nearness.cosine(vector, points, wanted)
+
+    async def likeness(self, text: str, points: Collection[int]) -> dict[int, float]:
+        """How near passages come to a question word by word; see `Nearness.likeness`."""
+        return await self._nearness.likeness(text, points)
 
     async def refresh(self, source: Source, path: str) -> None:
         """Take one note over now, so that the next search finds it as it is on disk: its words

@@ -15,13 +15,19 @@ import anyio
 from anyio import CapacityLimiter, to_thread
 
 from memory_mcp.core.errors import EmbeddingError, ModelError
-from memory_mcp.core.ports import Embedder, Vectors
+from memory_mcp.core.ports import Embedder, TokenReader, Tokens, Vectors
 from memory_mcp.index.queue import Pulse
 from memory_mcp.index.state import EmbedderState, EmbedderStateName
 
 log = logging.getLogger(__name__)
 
-Asked = TypeVar("Asked")
+Given = TypeVar("Given")
+Answer = TypeVar("Answer")
+
+Asked = tuple[Vectors, Tokens | None]
+"""The vector of a question, and its tokens."""
+Read = tuple[Vectors, Sequence[Tokens] | None]
+"""Vectors of texts, and the tokens of each."""
 
 _REMEMBERED = 256  # questions
 _QUERY_SECONDS = 5.0  # a search does not wait longer for the vector of its question
@@ -36,7 +42,7 @@ class Model:
         self._state: EmbedderStateName = "off" if factory is None else "loading"
         self._embedder: Embedder | None = None
         self._error: str | None = None
-        self._known: OrderedDict[str, Vectors] = OrderedDict()
+        self._known: OrderedDict[str, Asked] = OrderedDict()
         self._passages = CapacityLimiter(1)
         self._queries = CapacityLimiter(2)
         self._answered = anyio.Event()
@@ -93,12 +99,13 @@ class Model:
         log.warning("words only: %s", reason)
         self._pulse.beat()
 
-    async def passages(self, texts: Sequence[str]) -> Vectors:
-        """Unit vectors of texts. Raises EmbeddingError; a ModelError gives the model up."""
+    async def passages(self, texts: Sequence[str]) -> Read:
+        """Unit vectors of texts, and their tokens where the model tells them. Raises
+        EmbeddingError; a ModelError gives the model up."""
         embedder = self.embedder
         if embedder is None:
             raise EmbeddingError("there is no embedding model")
-        work = partial(_explained, embedder.passages, texts)
+        work = partial(_explained, _reader(embedder), texts)
         self._answered = anyio.Event()
         try:
             return await to_thread.run_sync(work, abandon_on_cancel=True, limiter=self._passages)
@@ -108,6 +115,11 @@ class Model:
 
     async def query(self, text: str, seconds: float | None = None) -> Vectors | None:
         """The unit vector of a question; None where there is no model, or none in time."""
+        asked = await self.asked(text, seconds)
+        return None if asked is None else asked[0]
+
+    async def asked(self, text: str, seconds: float | None = None) -> Asked | None:
+        """The same with its tokens, where the model tells them. Repeats are remembered."""
         embedder = self.embedder
         if embedder is None:
             return None
@@ -115,21 +127,21 @@ class Model:
         if known is not None:
             self._known.move_to_end(text)
             return known
-        vector: Vectors | None = None
+        asked: Asked | None = None
         with anyio.move_on_after(_QUERY_SECONDS if seconds is None else seconds):
-            vector = await self._ask(embedder, text)
-        if vector is not None:
-            self._known[text] = vector
+            asked = await self._ask(embedder, text)
+        if asked is not None:
+            self._known[text] = asked
             while len(self._known) > _REMEMBERED:
                 self._known.popitem(last=False)
-        return vector
+        return asked
 
-    async def _ask(self, embedder: Embedder, text: str) -> Vectors | None:
-        work = partial(_explained, embedder.query, text)
+    async def _ask(self, embedder: Embedder, text: str) -> Asked | None:
+        work = partial(_explained, _asker(embedder), text)
         try:
-            vector = await to_thread.run_sync(work, abandon_on_cancel=True, limiter=self._queries)
+            asked = await to_thread.run_sync(work, abandon_on_cancel=True, limiter=self._queries)
             self._answered.set()
-            return vector
+            return asked
         except ModelError as error:
             self.fail(str(error))
         except EmbeddingError as error:
@@ -142,11 +154,23 @@ class Model:
         await self._answered.wait()
 
 
-def _explained(ask: Callable[[Asked], Vectors], asked: Asked) -> Vectors:
+def _reader(embedder: Embedder) -> Callable[[Sequence[str]], Read]:
+    if isinstance(embedder, TokenReader):
+        return embedder.read
+    return lambda texts: (embedder.passages(texts), None)
+
+
+def _asker(embedder: Embedder) -> Callable[[str], Asked]:
+    if isinstance(embedder, TokenReader):
+        return embedder.ask
+    return lambda text: (embedder.query(text), None)
+
+
+def _explained(ask: Callable[[Given], Answer], given: Given) -> Answer:
     """Whatever a library raises costs the vectors and nothing else. Its text stays out: it may
     quote what was embedded."""
     try:
-        return ask(asked)
+        return ask(given)
     except EmbeddingError:
         raise
     except Exception as error:

@@ -5,11 +5,16 @@ from __future__ import annotations
 import logging
 from collections.abc import Collection, Mapping
 
+from anyio import to_thread
+
 from memory_mcp.core.errors import StorageError
-from memory_mcp.core.ports import Vectors
+from memory_mcp.core.ports import Tokens, Vectors
+from memory_mcp.index.cache import EmbeddingCache
 from memory_mcp.index.fill import Filler
 from memory_mcp.index.lane import Lane
+from memory_mcp.index.model import Model
 from memory_mcp.index.table import Table
+from memory_mcp.index.tokens import likeness
 
 log = logging.getLogger(__name__)
 
@@ -17,10 +22,14 @@ log = logging.getLogger(__name__)
 class Nearness:
     """Asks the store for one index. Lives on the event loop."""
 
-    def __init__(self, table: Table, lane: Lane, filler: Filler) -> None:
+    def __init__(
+        self, table: Table, lane: Lane, filler: Filler, model: Model, cache: EmbeddingCache
+    ) -> None:
         self._table = table
         self._lane = lane
         self._filler = filler
+        self._model = model
+        self._cache = cache
 
     async def around(
         self,
@@ -56,6 +65,26 @@ class Nearness:
         except StorageError as error:
             self._note_trouble(error)
             return {}
+
+    async def likeness(self, text: str, points: Collection[int]) -> dict[int, float]:
+        """How near the tokens of those of the points that are live come to those of a question
+        whose vector was asked for before; see `tokens.likeness`. Empty where there are none."""
+        embedder, asked = self._model.embedder, await self._model.asked(text)
+        if embedder is None or asked is None or asked[1] is None:
+            return {}
+        places = {point: at for point in points if (at := self._table.at(point)) is not None}
+        keys = {point: entry.passages[number].key for point, (entry, number) in places.items()}
+        try:
+            return await to_thread.run_sync(self._compared, embedder.identity, asked[1], keys)
+        except StorageError as error:
+            log.warning("searched without tokens: %s", error)
+            return {}
+
+    def _compared(
+        self, identity: str, question: Tokens, keys: Mapping[int, str]
+    ) -> dict[int, float]:
+        known = self._cache.tokens(identity, list(keys.values()))
+        return likeness(question, {n: known[key] for n, key in keys.items() if key in known})
 
     def _by_source(
         self, points: Collection[int], source_ids: Collection[str]

@@ -134,6 +134,10 @@ class IndexView:
         """The words of some sources as one collection."""
         return self._index.words(self._some(source_ids))
 
+    async def likeness(self, text: str, points: Collection[int]) -> dict[int, float]:
+        """How near passages come to a question word by word; see `Index.likeness`."""
+        return await self._index.likeness(text, points)
+
     async def query_vector(self, text: str, seconds: float | None = None) -> Vectors | None:
         """The unit vector of a question; see `Index.query_vector`."""
         return await self._index.query_vector(text, seconds)

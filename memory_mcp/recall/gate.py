@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from memory_mcp.core.words import folded_words
 from memory_mcp.search.group import Group, Piece
 
-MARGIN = 0.1
+MARGIN = 0.05
 """Above the floor, which the best passage must reach: what foreign notes reach by chance. The best
 passage of LoCoMo for questions about another conversation has a confidence of .35 in the mean.
 Words alone reach less by chance: the floor does for them."""

@@ -9,8 +9,8 @@ DEPTH = 100
 """How many passages of each leg are looked at; the depth the other numbers were chosen at."""
 
 ONE_WORD = 0.2
-"""Factor on the least share of vectors for a question of one word: a text that is nothing but the
-word is nearest to it, one that speaks of it answers better."""
+"""Factor on the least share of vectors, and on the tokens, for a question of one word: a text that
+is nothing but the word is nearest to it, one that speaks of it answers better."""
 
 
 def spread(scores: Mapping[int, float], floor: float, least: float) -> dict[int, float]:

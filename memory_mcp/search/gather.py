@@ -62,13 +62,15 @@ async def gather(
     for point, score in words.passages(query.before, DEPTH, allowed) if query.before else ():
         scores[point] = scores.get(point, 0.0) + query.weight * score
     cosines: dict[int, float] = {}
+    alike: Mapping[int, float] = {}
     if vector is not None:
         near, cosines = await index.around(scope.source_ids, vector, DEPTH, scores.keys(), allowed)
         cosines |= dict(near)
+        alike = await index.likeness(query.text, scores.keys() | cosines.keys())
     view = index.words(scope.source_ids)
     return Found(
         query=query,
-        evidence=tuple(_evidence(index, view, query, scores, cosines)),
+        evidence=tuple(_evidence(index, view, query, scores, cosines, alike)),
         reachable=(K1 + 1) * sum(map(view.idf, query.terms)),
         problem=problem,
     )
@@ -117,6 +119,7 @@ def _evidence(
     query: Query,
     scores: dict[int, float],
     cosines: Mapping[int, float],
+    alike: Mapping[int, float],
 ) -> Iterator[Evidence]:
     """Of all passages that one of the legs gave; not of notes that changed meanwhile."""
     lacking = [point for point in cosines if point not in scores]
@@ -136,6 +139,7 @@ def _evidence(
             bm25=scores[point],
             note_bm25=note_scores[entry.key],
             cosine=cosines.get(point),
+            likeness=alike.get(point),
             superseded=replaced[entry.key],
         )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from statistics import fmean
 
 from memory_mcp.core.config import SearchSettings
 from memory_mcp.core.note import Card, Passage
@@ -37,6 +38,8 @@ class Evidence:
     """Raw score of the whole note."""
     cosine: float | None
     """None where the passage has no vector yet, or there is no model."""
+    likeness: float | None = None
+    """How near its tokens come to those of the question; None where the model tells none."""
     superseded: bool = False
     """Whether another note says that it replaces this one."""
 
@@ -45,6 +48,7 @@ class Evidence:
 class Weights:
     """What is added to the fused score; all 0 for a bare leg."""
 
+    tokens: float = rules.TOKEN_WEIGHT
     note: float = rules.NOTE_WEIGHT
     pair: float = rules.PAIR_WEIGHT
     date: float = rules.DATE_WEIGHT
@@ -61,6 +65,12 @@ class Scale:
     """Min-max of the BM25 leg, by place of the evidence."""
     vectors: Mapping[int, float]
     """Min-max of the vector leg."""
+    tokens: Mapping[int, float]
+    """Min-max of the likeness word by word."""
+    lean: float
+    """Factor on it: the vectors' share where that is fixed or limited; less for a single word."""
+    unknown: float
+    """What a passage gets there whose tokens are not known (yet): the mean."""
     best_note: float
     """BM25 of the best whole note, for the note rule."""
     share: float
@@ -128,14 +138,24 @@ def _scale(
     lowest = by_cosine[fuse.DEPTH - 1] if full else min([family.noise, *by_cosine])
     best = max(found, key=lambda item: item.bm25, default=None)
     covered = fuse.coverage(best.held, query.masses) if best else 0.0
-    least = family.least_share * (fuse.ONE_WORD if query.is_word else 1)
+    tokens = _likeness(found)
+    word = fuse.ONE_WORD if query.is_word else 1.0
+    least = family.least_share * word
     return Scale(
         words=fuse.spread(words, fuse.floor_of(by_words), least=0.0),
         vectors=fuse.spread(cosines, lowest, family.width),
+        tokens=tokens,
+        lean=word * min(most, 1 if settings.vector_weight == "auto" else settings.vector_weight),
+        unknown=fmean(tokens.values()) if tokens else 0.0,
         best_note=max((item.note_bm25 for item in found), default=0.0),
         share=min(most, _share(covered, least, family.trust, settings)),
         share_elsewhere=min(most, _share(covered, least, family.trust_elsewhere, settings)),
     )
+
+
+def _likeness(found: Sequence[Evidence]) -> dict[int, float]:
+    known = {n: item.likeness for n, item in enumerate(found) if item.likeness is not None}
+    return fuse.spread(known, min(known.values(), default=0.0), rules.TOKEN_WIDTH)
 
 
 def _share(covered: float, least: float, trust: float, settings: SearchSettings) -> float:
@@ -155,6 +175,7 @@ def _piece(
     trace = Trace.of(
         ("words", scale.words.get(place, 0.0), 1 - share),
         ("vectors", scale.vectors.get(place, 0.0), share),
+        ("tokens", scale.tokens.get(place, scale.unknown), weights.tokens * scale.lean),
         ("note", item.note_bm25 / (scale.best_note or 1.0), weights.note * (1 - share)),
         ("date", rules.date_match(query.days, item.card, item.passage), weights.date),
     )
