@@ -49,6 +49,7 @@ class Weights:
     """What is added to the fused score; all 0 for a bare leg."""
 
     tokens: float = rules.TOKEN_WEIGHT
+    tokens_elsewhere: float = rules.TOKEN_WEIGHT_ELSEWHERE
     note: float = rules.NOTE_WEIGHT
     pair: float = rules.PAIR_WEIGHT
     date: float = rules.DATE_WEIGHT
@@ -169,13 +170,15 @@ def _share(covered: float, least: float, trust: float, settings: SearchSettings)
 def _piece(
     place: int, item: Evidence, query: Query, family: Family, scale: Scale, weights: Weights
 ) -> Piece:
-    share = scale.share if item.card.language == "en" else scale.share_elsewhere
+    english = item.card.language == "en"
+    share = scale.share if english else scale.share_elsewhere
+    token_weight = scale.lean * (weights.tokens if english else weights.tokens_elsewhere)
     if item.cosine is None:
         share = 0.0
     trace = Trace.of(
         ("words", scale.words.get(place, 0.0), 1 - share),
         ("vectors", scale.vectors.get(place, 0.0), share),
-        ("tokens", scale.tokens.get(place, scale.unknown), weights.tokens * scale.lean),
+        ("tokens", scale.tokens.get(place, scale.unknown), token_weight),
         ("note", item.note_bm25 / (scale.best_note or 1.0), weights.note * (1 - share)),
         ("date", rules.date_match(query.days, item.card, item.passage), weights.date),
     )
@@ -189,7 +192,7 @@ def _piece(
             _said(item, query),
             _cosine(item, query, family),
             family,
-            english=item.card.language == "en",
+            english=english,
             exact=exact,
         ),
         cosine=item.cosine,

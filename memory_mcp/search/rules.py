@@ -14,6 +14,8 @@ from memory_mcp.search.dates import Day, agreement, fullest
 
 TOKEN_WEIGHT = 1.0
 """Of the likeness word by word (late interaction), as much as words and vectors have together."""
+TOKEN_WEIGHT_ELSEWHERE = 0.3
+"""The same in other languages than English, which the model that tells tokens hardly knows."""
 TOKEN_WIDTH = 0.15
 """Least spread of that likeness; less means nearly equal passages."""
 NOTE_WEIGHT = 0.5

@@ -37,7 +37,8 @@ def tokens_of(seed: int, count: int) -> Tokens:
 @given(hidden)
 def test_a_direction_keeps_its_length_in_few_bytes(values: np.ndarray) -> None:
     found = projected(values)
-    assert (found.dtype, found.shape) == (np.int8, (len(values), WIDTH))
+    assert found.dtype == np.int8
+    assert found.shape == (len(values), WIDTH)
     lengths = np.linalg.norm(found.astype(np.float32), axis=1) / 127
     assert all(length == approx(1, abs=0.05) or length == 0 for length in lengths)
 
