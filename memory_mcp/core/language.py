@@ -98,7 +98,8 @@ def _latin(text: str) -> str | None:
 def _best(text: str, languages: frozenset[str]) -> tuple[str, float]:
     """The likeliest of some languages, and its probability among all that the model knows."""
     chances = dict.fromkeys(sorted(languages), 0.0)
-    labels, found = _model().predict(" ".join(text.split()), _LABELS)
+    whole = " ".join(text.split()).encode("utf-8", "replace").decode()  # half a letter fails it
+    labels, found = _model().predict(whole, _LABELS)
     for label, chance in zip(labels, found, strict=True):
         code = _SAME.get(label.removeprefix("__label__"), label.removeprefix("__label__"))
         if code in chances:

@@ -126,7 +126,8 @@ class Query:
 
 def check(text: str) -> str:
     """The text of a question without what no question has. InputError where nothing is left."""
-    cleaned = text.replace("\0", " ").strip()
+    whole = text.encode("utf-8", "ignore").decode()  # half a letter is none, and fails the models
+    cleaned = whole.replace("\0", " ").strip()
     if not cleaned:
         raise InputError("The query is empty. Ask a question or give the words to look for.")
     return cleaned

@@ -172,7 +172,8 @@ def _piece(
 ) -> Piece:
     english = item.card.language == "en"
     share = scale.share if english else scale.share_elsewhere
-    token_weight = scale.lean * (weights.tokens if english else weights.tokens_elsewhere)
+    known = english and query.language in (None, "en")
+    token_weight = scale.lean * (weights.tokens if known else weights.tokens_elsewhere)
     if item.cosine is None:
         share = 0.0
     trace = Trace.of(

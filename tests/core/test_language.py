@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_mcp.core.language import detect
+from memory_mcp.core.language import detect, told
 from memory_mcp.core.languages import LANGUAGES, language_code
 
 SENTENCES = {
@@ -109,3 +109,9 @@ def test_a_page_takes_about_a_millisecond() -> None:
     page = f"{SENTENCES['de']} " * 150
     detect(page)
     assert min(timeit.repeat(lambda: detect(page), number=5, repeat=5)) / 5 < 0.005
+
+
+@given(st.text(st.characters(), max_size=60))
+def test_any_text_has_a_language_or_none_also_with_halves_of_letters(text: str) -> None:
+    assert told(text) in {None, *LANGUAGES}
+    assert detect(f"{text} \udc00\ud800 and more words of it") in LANGUAGES

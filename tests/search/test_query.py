@@ -166,3 +166,9 @@ def test_what_held_words_say_is_the_share_of_the_mass_and_whether_one_identifies
     share, exact = query.judged(frozenset({0}))
     assert (0 < share < 1, exact) == (True, False)
     assert query.judged(frozenset({whole}))[1]
+
+
+def test_halves_of_letters_are_no_part_of_a_question() -> None:
+    assert check("note\udc00 of \ud800oak") == "note of oak"
+    with pytest.raises(InputError, match="empty"):
+        check("\ud800 \udfff")
