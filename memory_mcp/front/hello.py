@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 
 PROTOCOL = 1
+FOLDER_VARIABLE = "MEMORY_MCP_FOLDER"
+"""Names the folder of a client that is started elsewhere than where it works."""
+
 HELLO_BYTES = 1 << 20
 """Of a hello line; an engine hangs up on more."""
 
@@ -56,7 +59,7 @@ def hello(kind: str, environ: Mapping[str, str], flags: Mapping[str, object]) ->
 def _folder(environ: Mapping[str, str]) -> str:
     """Where the client works; a client that starts its servers elsewhere says so."""
     try:
-        return environ.get("MEMORY_MCP_FOLDER") or os.getcwd()
+        return environ.get(FOLDER_VARIABLE) or os.getcwd()
     except OSError:  # it was deleted
         return ""
 

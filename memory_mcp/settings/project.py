@@ -8,13 +8,11 @@ from pathlib import Path
 
 from memory_mcp.core.config import Config
 from memory_mcp.core.errors import Problem, StorageError
+from memory_mcp.front.hello import FOLDER_VARIABLE
 from memory_mcp.settings import Loaded
 from memory_mcp.settings.project_file import NAME, ProjectFile, parsed, read_bytes
 from memory_mcp.settings.repository import repository_of
 from memory_mcp.settings.trust import Trust, digest_of
-
-FOLDER_VARIABLE = "MEMORY_MCP_FOLDER"
-"""Names the folder of a client that is started elsewhere than where it works."""
 
 PROJECTS = "projects"
 """The folder of the home with the projects' inboxes."""

@@ -20,6 +20,7 @@ from memory_mcp.server.build import build
 from memory_mcp.server.connection import serve
 from memory_mcp.server.ledger import Ledger
 from memory_mcp.server.session import Connection, Options
+from memory_mcp.settings.project import Project
 
 _WAITING = 64
 """Lines that wait for the server at most."""
@@ -33,28 +34,36 @@ class InsideLink:
     recognises = True
     """It knows what it did: it does not end before its client."""
 
-    def __init__(self, config: Config, session: str, *, lasting: bool) -> None:
-        """Opens the memory. `session` names a ledger, 32 hex digits; `lasting`: it stays.
+    def __init__(
+        self, config: Config, project: Project | None, session: str, *, lasting: bool
+    ) -> None:
+        """Opens the memory, in a project or outside. `session` names a ledger, 32 hex digits; `lasting`: it stays.
 
         Raises MemoryMcpError where the memory cannot be opened."""
         self._out = _Out()
         with ExitStack() as stack:
             self._portal = stack.enter_context(start_blocking_portal())
-            work = (config, session, lasting)
+            work = (config, project, session, lasting)
             ended, self._said = self._portal.start_task(self._serve, *work)
             ended.add_done_callback(lambda _: self._out.lines.put(None))
             self._stack = stack.pop_all()
 
     async def _serve(
-        self, config: Config, session: str, lasting: bool, *, task_status: TaskStatus[_Said]
+        self,
+        config: Config,
+        project: Project | None,
+        session: str,
+        lasting: bool,
+        *,
+        task_status: TaskStatus[_Said],
     ) -> None:
         said, heard = anyio.create_memory_object_stream[bytes](_WAITING)
         ledger = Ledger.open(Path(config.home) / STATE, session)
-        async with heard, open_app(config) as app:
+        async with heard, open_app(config, project) as app:
             with _logging_left_alone():
                 server = build(app)
             task_status.started(said)
-            state = Connection(app, Options.of(config), ledger=ledger)
+            state = Connection(app, Options.of(config, project), ledger=ledger)
             await serve(_In(heard), self._out, server, state)
         if not lasting:
             ledger.end()

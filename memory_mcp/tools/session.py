@@ -7,10 +7,10 @@ import logging
 import os
 from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
-from typing import Any, TypeVar, TypeVarTuple
+from typing import TYPE_CHECKING, Any, TypeVar, TypeVarTuple
 
 from memory_mcp.core.errors import EngineError, InputError
-from memory_mcp.front.hello import hello
+from memory_mcp.front.hello import FOLDER_VARIABLE, hello
 from memory_mcp.front.home import home_of
 from memory_mcp.front.links import ChildLink, EngineLink
 from memory_mcp.front.starting import BadSettings, NoEngine, reach
@@ -24,6 +24,9 @@ from memory_mcp.tools.forms import (
     spec_in,
 )
 from memory_mcp.tools.wire import Link, Wire
+
+if TYPE_CHECKING:
+    from memory_mcp.settings import Loaded
 
 log = logging.getLogger(__name__)
 
@@ -70,7 +73,8 @@ class Session:
             "tools": sets,
         }
         self._flags: dict[str, object] = {k: v for k, v in given.items() if v is not None}
-        self._folder = None if folder is None else os.path.abspath(folder)  # noqa: PTH100
+        if folder is not None:  # a server of our own is told in the same way as an engine
+            self._environ[FOLDER_VARIABLE] = os.path.abspath(folder)  # noqa: PTH100
         self._in_process = in_process
         self._lasting = session is not None
         self._name = self._ledger_of(session) if session is not None else os.urandom(16).hex()
@@ -171,8 +175,6 @@ class Session:
             "lasting": self._lasting,
             "repeated": repeated,
         }
-        if self._folder is not None:
-            said["cwd"] = self._folder
         try:
             connection = reach(
                 home_of(self._environ, self._flags.get("home")), said, self._environ
@@ -180,7 +182,7 @@ class Session:
         except NoEngine as error:
             return self._alone(error.reason)
         except BadSettings as error:
-            self._settings()  # names each problem, where this process sees it too
+            self._loaded()  # names each problem, where this process sees it too
             raise EngineError(f"the settings cannot be used: {error}") from error
         for text in connection.answer.get("warnings") or ():
             log.warning("%s", text)
@@ -188,9 +190,15 @@ class Session:
 
     def _inside(self) -> Link:
         """A memory in this process."""
+        from memory_mcp.settings.project import project_of, settled, working_folder
         from memory_mcp.tools.inside import InsideLink
 
-        return InsideLink(self._settings(), self._name, lasting=self._lasting)
+        loaded = self._loaded()
+        project = project_of(loaded.config, working_folder(self._environ), self._environ)
+        for text in (*loaded.warnings, *(project.warnings if project is not None else ())):
+            log.warning("%s", text)
+        config = settled(loaded, project)
+        return InsideLink(config, project, self._name, lasting=self._lasting)
 
     def _alone(self, reason: str) -> Link:
         """A server for this client alone, as every client gets it where no engine can be had."""
@@ -202,11 +210,11 @@ class Session:
         except OSError as error:
             raise EngineError(f"no server of the memory can be started: {error}") from error
 
-    def _settings(self) -> Any:
+    def _loaded(self) -> Loaded:
         """The settings; raises ConfigError with every problem."""
         from memory_mcp.settings import load
 
-        return load(self._environ, self._flags).config
+        return load(self._environ, self._flags)
 
 
 def _result(result: Mapping[str, Any]) -> Result:

@@ -77,6 +77,8 @@ async def nothing_is_told(guest: Guest, job: str) -> None:
         ("memory_search", {"query": "zeppelin"}),
         ("memory_search", {"query": "zeppelin secret 4711", "source": "memory", "limit": 50}),
         ("memory_search", {"query": "secret", "path_prefix": "memory/secret"}),
+        ("memory_recall", {"message": "What is the zeppelin secret?"}),
+        ("memory_recall", {"message": "secret", "history": ["Tell me of the zeppelin secret."]}),
         ("memory_list", {"source": "all"}),
         ("memory_list", {"source": "memory", "path_prefix": "secret"}),
         ("memory_get", {"reference": "secret"}),

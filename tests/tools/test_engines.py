@@ -17,6 +17,7 @@ import pytest
 from memory_mcp.front import endpoint as places
 from memory_mcp.front.ask import NoEngine, ask
 from memory_mcp.tools import Session
+from tests.repositories import repository
 from tests.server.engines import WORDS_ONLY
 from tests.server.worlds import write_files
 
@@ -80,3 +81,24 @@ def test_without_an_engine_a_session_gets_a_server_of_its_own(
     assert [record.levelname for record in caplog.records] == ["WARNING"]
     assert "no shared engine" in caplog.text
     assert places.read(str(tmp_path)) is None
+
+
+@pytest.mark.parametrize("way", ["engine", "in_process", "alone"])
+def test_a_session_in_a_folder_is_in_its_project_whatever_serves_it(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, environ: dict[str, str], way: str
+) -> None:
+    shop = repository(tmp_path_factory.mktemp("work") / "shop")
+    (tmp_path / "config.yml").write_text(
+        "projects: auto\nembedding: {provider: none}\n", encoding="utf-8"
+    )
+    if way == "alone":  # no engine can be had
+        (tmp_path / ".state" / "engine.lock").mkdir(parents=True)
+    with Session(environ=environ, folder=shop, in_process=way == "in_process") as memory:
+        arguments = {"slug": "till", "content": "The till opens at nine."}
+        memory.call("memory_write", arguments).raise_for_error()
+        found = memory.call("memory_search", {"query": "till opens"}).raise_for_error()
+        assert found.structured and found.structured["hits"][0]["scope"] == "project"
+    assert [note.name for note in tmp_path.glob("projects/shop-*/memory/*.md")] == ["till.md"]
+    with Session(environ=environ, folder=tmp_path, in_process=way == "in_process") as memory:
+        refused = memory.call("memory_get", {"reference": "till"})
+        assert refused.is_error and "nine" not in refused.text
