@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 
+import anyio
+
 from memory_mcp.core.config import Config
 from memory_mcp.core.errors import MemoryMcpError
 from memory_mcp.core.note import Card
@@ -26,6 +28,7 @@ class IndexSection:
         self._contents = Contents()
         self._text = ""
         self._stale = True
+        self._making = anyio.Lock()
         self._on_change: list[Callable[[], None]] = []
         self._on_text: list[Callable[[str], None]] = []
         index.subscribe(lambda event: self._changed())
@@ -57,15 +60,23 @@ class IndexSection:
 
     async def fresh(self) -> str:
         """The section of the notes as they are now."""
-        while self._stale:
-            self._stale = False
+        async with self._making:  # a second caller waits, and has no part of it before
+            while self._stale:
+                await self._make()
+            return self._text
+
+    async def _make(self) -> None:
+        self._stale = False
+        try:
             self._contents = await self._gathered()
-            text = fitted(self._contents, self._config.index_section.max_bytes)
-            if text != self._text:
-                self._text = text
-                for callback in self._on_text:
-                    callback(text)
-        return self._text
+        except BaseException:  # cancelled, too: a hook has little time
+            self._stale = True
+            raise
+        text = fitted(self._contents, self._config.index_section.max_bytes)
+        if text != self._text:
+            self._text = text
+            for callback in self._on_text:
+                callback(text)
 
     async def within(self, max_bytes: int) -> str:
         """The section in at most so many bytes."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import anyio
+import anyio.lowlevel
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,6 +15,7 @@ from memory_mcp.recall.block import units
 from memory_mcp.recall.bodies import Body
 from memory_mcp.recall.layout import Contents, fitted, row
 from memory_mcp.recall.opening import GUIDANCE, OPENING_CHARS
+from memory_mcp.recall.recall import Recall
 from tests.recall.world import recalling
 
 pytestmark = pytest.mark.anyio
@@ -124,6 +127,33 @@ async def test_an_opening_of_many_letters_keeps_to_what_a_hook_may_print(tmp_pat
         text = await app.recall.opening()
         assert OPENING_CHARS / 2 < units(text) <= OPENING_CHARS
         assert text.count("<MEMORY[") == text.count("</MEMORY>") == 1
+
+
+async def test_who_asks_while_the_section_is_made_gets_it_too(tmp_path: Path) -> None:
+    async with recalling(tmp_path, {"memory/MEMORY.md": "Mind the gap.\n"}) as app:
+        recall = Recall(app.index, app.searcher, app.config)
+        told: list[str] = []
+
+        async def ask() -> None:
+            told.append(await recall.fresh_section())
+
+        async with anyio.create_task_group() as tasks:
+            for _ in range(3):
+                tasks.start_soon(ask)
+        assert len(set(told)) == 1
+        assert "Mind the gap." in told[0]
+
+
+async def test_a_section_that_was_not_finished_is_made_again(tmp_path: Path) -> None:
+    async with recalling(tmp_path, {"memory/MEMORY.md": "Mind the gap.\n"}) as app:
+        for steps in range(8):
+            recall = Recall(app.index, app.searcher, app.config)
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(recall.fresh_section)
+                for _ in range(steps):
+                    await anyio.lowlevel.checkpoint()
+                tasks.cancel_scope.cancel()
+            assert "Mind the gap." in await recall.fresh_section()
 
 
 def _card(title: str, *tags: str) -> Card:
