@@ -59,7 +59,7 @@ def hello(kind: str, environ: Mapping[str, str], flags: Mapping[str, object]) ->
 def _folder(environ: Mapping[str, str]) -> str:
     """Where the client works; a client that starts its servers elsewhere says so."""
     try:
-        return environ.get(FOLDER_VARIABLE) or os.getcwd()
+        return os.path.abspath(environ.get(FOLDER_VARIABLE) or "")
     except OSError:  # it was deleted
         return ""
 

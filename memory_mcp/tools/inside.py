@@ -37,7 +37,8 @@ class InsideLink:
     def __init__(
         self, config: Config, project: Project | None, session: str, *, lasting: bool
     ) -> None:
-        """Opens the memory, in a project or outside. `session` names a ledger, 32 hex digits; `lasting`: it stays.
+        """Opens the memory, in a project or outside. `session` names a ledger, 32 hex digits;
+        `lasting`: it stays.
 
         Raises MemoryMcpError where the memory cannot be opened."""
         self._out = _Out()

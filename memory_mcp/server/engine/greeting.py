@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -159,12 +160,12 @@ class Door:
 
 def _folder(hello: Mapping[str, Any]) -> str:
     """Where a client works. A hook is told of it by its client: that counts more than where the
-    hook was started."""
+    hook was started. A relative path would mean a folder of the engine's."""
     question = hello.get("ask")
     payload = question.get("payload") if isinstance(question, Mapping) else None
     for told in (payload, question, hello):
         folder = told.get("cwd") if isinstance(told, Mapping) else None
-        if isinstance(folder, str) and folder:
+        if isinstance(folder, str) and os.path.isabs(folder):  # noqa: PTH117 - as it is told
             return folder
     return ""
 
