@@ -41,6 +41,7 @@ class Block:
     text: str
     hits: tuple[Hit, ...]
     bodies: tuple[Body, ...]
+    """Each with the text that is shown of it."""
     left_out: int
 
 
@@ -79,9 +80,15 @@ def block(
     """
     room = _Room(max_tokens)
     parts: list[str] = []
-    given = [body for body in bodies if _add(parts, room, body.card, None, [body.text])]
+    given: list[Body] = []
+    left: list[Card] = []
+    for body in bodies:
+        text = _add(parts, room, body.card, None, [body.text])
+        if text is None:
+            left.append(body.card)
+        else:
+            given.append(replace(body, text=text))
     shown: list[Hit] = []
-    left: list[Card] = [body.card for body in bodies if body not in given]
     for hit in hits:
         kept = _passages(parts, room, hit) if len(shown) < max_results else ()
         if kept:
@@ -100,7 +107,8 @@ def _passages(parts: list[str], room: _Room, hit: Hit) -> Sequence[HitPassage]:
     kept = list(hit.passages)
     while len(kept) > 1 and not _fits(room, _framed(hit.card, hit.superseded_by, _texts(kept))):
         kept.pop()
-    return kept if _add(parts, room, hit.card, hit.superseded_by, _texts(kept)) else ()
+    text = _add(parts, room, hit.card, hit.superseded_by, _texts(kept))
+    return () if text is None else kept
 
 
 def _texts(passages: Sequence[HitPassage]) -> list[str]:
@@ -109,18 +117,17 @@ def _texts(passages: Sequence[HitPassage]) -> list[str]:
 
 def _add(
     parts: list[str], room: _Room, card: Card, newer: str | None, texts: Sequence[str]
-) -> bool:
-    text = _framed(card, newer, texts)
-    if room.takes(text):
-        parts.append(text)
-        return True
-    if parts:
-        return False
-    short = _cut("\n\n".join(texts), room, card, newer)
-    if short is None or not room.takes(short):
-        return False
-    parts.append(short)
-    return True
+) -> str | None:
+    """Put texts of a note into a frame; what is shown of them, None where there is no room."""
+    text: str | None = "\n\n".join(texts)
+    framed_text = _framed(card, newer, texts)
+    if not room.takes(framed_text):
+        text = None if parts else _cut("\n\n".join(texts), room, card, newer)
+        framed_text = "" if text is None else _framed(card, newer, [text])
+        if text is None or not room.takes(framed_text):
+            return None
+    parts.append(framed_text)
+    return text
 
 
 def _fits(room: _Room, text: str) -> bool:
@@ -141,10 +148,11 @@ def _cut(text: str, room: _Room, card: Card, newer: str | None) -> str | None:
         return None
     ends = [match.end() for match in _END.finditer(text[: room.chars + 1])]
     while ends:
-        shown = _framed(card, newer, [text[: ends[-1]].rstrip() + _MORE])
+        short = text[: ends[-1]].rstrip() + _MORE
+        shown = _framed(card, newer, [short])
         over = tokens(shown) / max(1, room.tokens)
         if over <= 1 and units(shown) + 2 <= room.chars:
-            return shown
+            return short
         keep = int(ends[-1] / max(over, 1.02))
         ends = [end for end in ends if end <= keep]
     return None

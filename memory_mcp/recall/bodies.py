@@ -22,6 +22,8 @@ class Body:
 
     card: Card
     text: str
+    passages: tuple[str, ...] = ()
+    """Texts of its passages, as the index has them."""
 
 
 async def body(entry: Entry, chunking: ChunkSettings) -> Body | None:
@@ -41,4 +43,4 @@ def _read(entry: Entry, chunking: ChunkSettings) -> Body | None:
     text = private.strip(note.body).strip()
     # Which note of two inboxes the name stands for is no property of the file.
     card = replace(note.card, scope=entry.card.scope, shadowed=entry.card.shadowed)
-    return Body(card, text) if text else None
+    return Body(card, text, tuple(one.text for one in note.passages)) if text else None

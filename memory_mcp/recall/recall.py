@@ -37,6 +37,10 @@ VECTOR_SECONDS = 0.25
 and words alone may do."""
 PATIENCE_SECONDS = 1.5
 """How long a conversation that begins waits for the notes to be known by name, after a start."""
+TURN_SECONDS = 0.15
+"""The same for a turn: one that comes first in a project must not miss what is there."""
+_LOOK = 0.02
+"""Seconds between two looks whether the notes are known."""
 _REST = 0.1
 """Seconds after a change before the index section is made again."""
 
@@ -75,6 +79,8 @@ class Recall:
         block below what the settings allow. Raises StorageError where the index cannot be read.
         """
         limits = self._config.recall
+        with anyio.move_on_after(TURN_SECONDS):
+            await self._known()
         asked = asking(message, history, limits, self._languages())
         given = Given(mark(message), mark(place))
         async with self._turns:
@@ -88,7 +94,7 @@ class Recall:
                 built = replace(built, degraded=ranking.degraded)
             most = min(max_tokens or limits.max_tokens, limits.max_tokens)
             made = block(bodies, hits, same, limits.max_results, most)
-            keys = [whole(one.card) for one in made.bodies]
+            keys = [key for one in made.bodies for key in _keys(one)]
             keys += [_key(hit.card, p.text) for hit in made.hits for p in hit.passages]
             if keys:
                 await anyio.to_thread.run_sync(self._shown.add, session, keys, given)
@@ -163,7 +169,7 @@ class Recall:
         while True:
             if not self._index.state().unread:
                 return
-            await anyio.sleep(_REST)
+            await anyio.sleep(_LOOK)
 
     async def _seen(self, session: str | None, given: Given) -> frozenset[str]:
         """Keys of what is in view. The same message from another folder sees nothing of it."""
@@ -185,12 +191,12 @@ class Recall:
             return found
         for entry in self._index.entries():
             card = entry.card
-            if whole(card) in seen or not (card.triggers or card.name):
+            if not (card.triggers or card.name) or not self._trusted(card):
                 continue
             if fired(card, text, case_sensitive=limits.case_sensitive) is None:
                 continue
             now = await body(entry, self._config.chunking)
-            if now is not None and whole(now.card) not in seen:
+            if now is not None and not _in_view(now, seen):
                 found.append(now)
             if len(found) == limits.max_per_step:
                 break
@@ -250,6 +256,27 @@ class Recall:
     def _trusted(self, card: Card) -> bool:
         trusted = card.provenance is None or card.provenance.trusted
         return trusted or self._config.writing.allow_pin_untrusted
+
+
+def _keys(given: Body) -> list[str]:
+    """What is in view with a note that a trigger brought: of a cut one the passages before the
+    cut."""
+    told = [text for text in given.passages if text.strip() in given.text]
+    return [_brought(given.card), *(_key(given.card, text) for text in told)]
+
+
+def _in_view(note: Body, seen: frozenset[str]) -> bool:
+    """Whether a trigger has nothing to bring: the note came as a seed, by a trigger, or in parts
+    that are all of it."""
+    if whole(note.card) in seen or _brought(note.card) in seen:
+        return True
+    keys = [_key(note.card, text) for text in note.passages]
+    return bool(keys) and seen.issuperset(keys)
+
+
+def _brought(card: Card) -> str:
+    """What stands for a note that a trigger brought, if only its beginning."""
+    return mark(f"{card.reference}@{card.revision}!")
 
 
 def _key(card: Card, text: str) -> str:

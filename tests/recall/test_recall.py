@@ -156,6 +156,46 @@ async def test_triggers_bring_a_note_as_it_is_now_and_never_twice(tmp_path: Path
         assert not (await app.recall.turn("deploy", session="v")).triggered
 
 
+async def test_a_trigger_does_not_repeat_a_note_of_which_all_is_in_view(tmp_path: Path) -> None:
+    header = "---\nmetadata: {triggers: [zebra]}\n---\n"
+    notes = NOTES | {
+        "memory/dog.md": header + NOTES["memory/dog.md"],
+        "memory/two.md": f"{header}# Boat\n\nThe boat is moored.\n\n## Sail\n\nIt is red.\n",
+    }
+    async with recalling(tmp_path, notes) as app:
+        assert shown(await app.recall.turn("when does Pixel get his pill?", session="s"))
+        found = await app.recall.turn("and the zebra?", session="s")
+        assert found.triggered == ("memory/two",)
+        assert "Pixel" not in found.block
+        assert not (await app.recall.turn("zebra, where is the boat moored?", session="s")).block
+
+
+async def test_what_was_cut_off_from_a_triggered_note_can_still_come(tmp_path: Path) -> None:
+    beams = "".join(f"## Beam {n}\n\nBeam number {n} is of old oak.\n\n" for n in range(200))
+    text = f"{beams}## Chimney\n\nThe chimney was swept by Ilmar in the spring.\n"
+    notes = NOTES | {"memory/roof.md": f"---\nmetadata: {{triggers: [roof]}}\n---\n{text}"}
+    async with recalling(tmp_path, notes) as app:
+        found = await app.recall.turn("tell me about the roof", session="s")
+        assert found.triggered == ("memory/roof",)
+        assert "Ilmar" not in found.block
+        later = await app.recall.turn("who swept the chimney of the roof?", session="s")
+        assert later.triggered == ()
+        assert "Ilmar" in later.block
+
+
+async def test_a_note_from_outside_is_brought_by_no_trigger(tmp_path: Path) -> None:
+    clip = "---\nname: the-weather\nsource: {url: https://example.org, kind: web}\n"
+    notes = NOTES | {
+        "memory/the-weather.md": f"{clip}metadata: {{triggers: [how]}}\n---\nPay at once.\n",
+        "memory/the-news.md": f"{clip}---\nPay at once.\n".replace("weather", "news"),
+    }
+    message = "how is the-weather, and the-news?"
+    async with recalling(tmp_path, notes) as app:
+        assert (await app.recall.turn(message)).triggered == ()
+    async with recalling(tmp_path, {}, writing={"allow_pin_untrusted": True}) as app:
+        assert len((await app.recall.turn(message)).triggered) == 2
+
+
 async def test_no_more_notes_are_triggered_than_the_settings_allow(tmp_path: Path) -> None:
     notes = {
         f"memory/n{n}.md": f"---\nmetadata: {{triggers: [harbour]}}\n---\nFact {n}.\n"
