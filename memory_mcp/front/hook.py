@@ -59,6 +59,7 @@ class Hook:
         seconds = START_SECONDS if event == "session-start" else STOP_SECONDS
         self._deadline = begin + seconds
         self._seconds = seconds
+        self._told = threading.Lock()
 
     def run(self) -> None:
         """Read, ask, print. Raises nothing; the process may end in the middle of it."""
@@ -69,17 +70,22 @@ class Hook:
         try:
             self._answer()
         except (Unreadable, NoEngine, BadSettings, Failure, OSError) as error:
-            complain(str(error))
+            self._complain(str(error))
         except Exception as error:  # noqa: BLE001 - the last frame: a prompt is never blocked
-            complain(f"{type(error).__name__}: {error}")
+            self._complain(f"{type(error).__name__}: {error}")
         timer.cancel()
 
     def _left(self) -> float:
         return self._deadline - time.monotonic()
 
     def _give_up(self) -> None:
-        complain(f"the hook {self._event} ended without an answer after {self._seconds:g} s")
+        self._complain(f"the hook {self._event} ended without an answer after {self._seconds:g} s")
         os._exit(0)
+
+    def _complain(self, text: str) -> None:
+        """One line on stderr, once: what went wrong and the hard stop may come together."""
+        if self._told.acquire(blocking=False):
+            say(" ".join(text.split()))
 
     def _answer(self) -> None:
         if self._event not in EVENTS:
@@ -147,11 +153,6 @@ class Hook:
 def units_of(text: str) -> int:
     """The length of a text in UTF-16 units, as clients written in JavaScript count."""
     return len(text) + sum(letter > "\uffff" for letter in text)
-
-
-def complain(text: str) -> None:
-    """One line on stderr."""
-    say(" ".join(text.split()))
 
 
 def run(event: str, flags: Mapping[str, object], environ: Mapping[str, str]) -> int:
