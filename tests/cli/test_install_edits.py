@@ -239,6 +239,41 @@ def test_a_section_of_another_kind_is_refused(text: str) -> None:
         JSONC.put(text, ("servers", "memory"), {})
 
 
+@pytest.mark.parametrize(
+    ("format", "text"),
+    [
+        (TOML, "[[servers]]\na = 1\n"),
+        (TOML, "servers = 5\n"),
+        (YAML, "servers: [1]\n"),
+        (YAML, "servers: text\n"),
+    ],
+)
+def test_a_section_of_another_kind_is_refused_in_each_format(format: Format, text: str) -> None:
+    with pytest.raises(BrokenError, match="servers is not an object"):
+        format.put(text, ("servers", "memory"), {})
+
+
+@pytest.mark.parametrize(
+    "hooks", [5, [], "x", {"SessionStart": 5}, {"SessionStart": {}}, {"SessionStart": "x"}]
+)
+def test_hooks_of_another_kind_are_refused_and_nothing_is_taken_from_them(hooks: Any) -> None:
+    text = json.dumps({"hooks": hooks})
+    with pytest.raises(BrokenError, match="hooks"):
+        HOOKS.enter(text)
+    assert HOOKS.remove(text, None) == text
+    assert HOOKS.commands(text) == ()
+
+
+@pytest.mark.parametrize("env", [["K"], "K=v", 5, None])
+def test_an_environment_of_another_kind_is_replaced(env: Any) -> None:
+    assert merged({"command": "/old/memory-mcp", "env": env}, ENTRY)["env"] == ENTRY["env"]
+
+
+def test_no_sign_in_a_comment_of_toml_is_taken_for_the_end_of_a_line() -> None:
+    text = "# old:\u2028[servers.memory]\u2028a = 1\n[servers.memory]\na = 1\n"
+    assert TOML.take(text, ("servers", "memory")) == text.partition("\n")[0] + "\n"
+
+
 def test_a_section_in_braces_is_refused_rather_than_rewritten() -> None:
     text = "mcp_servers = {other = {command = 'x'}}\n"
     with pytest.raises(RefusedError, match="by hand"):

@@ -29,6 +29,7 @@ class Format:
         """The text with a value at the path. Raises RefusedError where it cannot be had without
         touching something else, BrokenError."""
         before = self.parse(text)
+        _check(before, path)
         after = self._put(text, path, value)
         return self._proved(after, _with(before, path, value), path)
 
@@ -64,6 +65,19 @@ def at(values: Any, path: Sequence[str | int]) -> Any:
         else:
             return None
     return values
+
+
+def _check(values: Any, path: Path) -> None:
+    """Raises BrokenError where something on the way is neither missing nor a container."""
+    for place, key in enumerate(path):
+        wanted = dict if isinstance(key, str) else list
+        if not isinstance(values, wanted):
+            what = "an object" if wanted is dict else "a list"
+            where = ".".join(map(str, path[:place])) or "the document"
+            raise BrokenError(f"{where} is not {what}")
+        values = at(values, (key,))
+        if values is None:
+            return
 
 
 def _with(values: Any, path: Path, value: Any) -> Any:

@@ -104,7 +104,7 @@ class Hooks:
             values = self.format.parse(text)
             found = next(own_hooks(values, hook.event), None)
             if found is None:
-                groups = at(values, ("hooks", hook.event)) or []
+                groups = _list(at(values, ("hooks", hook.event)))
                 text = self.format.put(text, ("hooks", hook.event, len(groups)), hook.group())
                 continue
             for key, value in (("command", hook.command), ("timeout", hook.timeout)):
@@ -114,7 +114,7 @@ class Hooks:
 
     def remove(self, text: str, base: str | None) -> str:
         """As Part."""
-        for event in at(self.format.parse(text), ("hooks",)) or ():
+        for event in _events(self.format.parse(text)):
             while (found := next(own_hooks(self.format.parse(text), event), None)) is not None:
                 inner = at(self.format.parse(text), found[:-1])
                 path = found if len(inner) > 1 else found[:-2]
@@ -124,8 +124,8 @@ class Hooks:
     def commands(self, text: str) -> tuple[str, ...]:
         """As Part."""
         values = self.format.parse(text)
-        events = at(values, ("hooks",)) or {}
-        found = [at(values, path)["command"] for e in events for path in own_hooks(values, e)]
+        paths = [path for event in _events(values) for path in own_hooks(values, event)]
+        found = [at(values, path)["command"] for path in paths]
         return tuple(split(command)[0] for command in found)
 
 
@@ -183,12 +183,20 @@ def merged(there: Mapping[str, Any], wanted: Mapping[str, Any]) -> dict[str, Any
         if name in wanted:
             found[name] = wanted[name]
     for name in _ENVIRONMENTS:
-        kept = {key: value for key, value in (there.get(name) or {}).items() if key != HOME}
+        given = there.get(name)
+        pairs = given.items() if isinstance(given, Mapping) else ()
+        kept = {key: value for key, value in pairs if key != HOME}
         if name in found:
             found[name] = {**kept, **wanted.get(name, {})}
             if not found[name] and not there.get(name):
                 found[name] = there.get(name, {})
     return found
+
+
+def _events(values: Any) -> list[str]:
+    """The events that have hooks, whosever they are."""
+    found = at(values, ("hooks",))
+    return list(found) if isinstance(found, dict) else []
 
 
 def own_hooks(values: Any, event: str) -> Iterator[Path]:

@@ -106,11 +106,7 @@ def _spans(text: str, target: tuple[str, ...]) -> Iterator[tuple[int, int]]:
 def _statements(text: str) -> Iterator[_Statement]:
     table: tuple[str, ...] = ()
     at = 0
-    lines = (
-        text.splitlines(keepends=True)
-        if "\r" not in text
-        else re.findall(r"[^\n]*\n|[^\n]+", text)
-    )
+    lines = re.findall(r"[^\n]*\n|[^\n]+", text)  # U+2028 and the like end no line here
     number = 0
     while number < len(lines):
         start, chunk = at, lines[number]
