@@ -226,6 +226,13 @@ def test_broken_json_is_refused_with_its_line(text: str) -> None:
             format.parse("\n" + text)
 
 
+@pytest.mark.parametrize("format", [JSON, JSONC])
+@pytest.mark.parametrize("text", ['{"a":' * 5000 + "1" + "}" * 5000, "// c\n" + "[" * 5000])
+def test_json_that_is_nested_too_deeply_is_refused(format: Format, text: str) -> None:
+    with pytest.raises(BrokenError, match="nested"):
+        format.parse(text)
+
+
 def test_a_comment_is_broken_where_the_client_reads_plain_json() -> None:
     text = '{\n  "a": 1 // c\n}'
     assert JSONC.parse(text) == {"a": 1}

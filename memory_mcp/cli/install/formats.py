@@ -119,6 +119,8 @@ def _same(left: Any, right: Any) -> bool:
 def _lenient(text: str) -> dict[str, Any]:
     try:
         values = _plain(text)  # in C: files of clients can be megabytes long
+    except RecursionError:
+        raise BrokenError("it is nested too deeply") from None
     except ValueError:
         node = json_tree.tree(text)
         values = {} if node is None else node.value
