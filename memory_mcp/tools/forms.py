@@ -105,6 +105,12 @@ def arguments_of(given: Mapping[str, Any] | str | None) -> Json:
     if not isinstance(given, Mapping):
         kind = type(given).__name__
         raise InputError(f"The arguments must be a JSON object, not {kind}. Nothing was done.")
+    try:
+        json.dumps(dict(given))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InputError(
+            f"The arguments cannot be told as JSON ({error}). Nothing was done."
+        ) from None
     return dict(given)
 
 

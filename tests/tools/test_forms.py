@@ -150,6 +150,14 @@ def test_any_text_is_an_object_or_refused(text: str) -> None:
         assert "Nothing was done" in str(error)
 
 
+def test_what_json_cannot_tell_is_refused() -> None:
+    circle: dict[str, Any] = {}
+    circle["self"] = circle
+    for given_one in ({"since": object()}, {"at": {1, 2}}, circle):
+        with pytest.raises(InputError, match="Nothing was done"):
+            arguments_of(given_one)
+
+
 def test_a_program_may_have_a_refusal_raised() -> None:
     fine = Result("green", {})
     assert fine.raise_for_error() is fine
