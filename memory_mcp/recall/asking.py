@@ -14,6 +14,7 @@ from memory_mcp.recall.heard import heard
 from memory_mcp.recall.turn import Built, Turn
 from memory_mcp.recall.vocabulary import (
     ASKING,
+    CONFIRMATIONS,
     FAINT,
     FILLERS,
     INTERROGATIVE,
@@ -127,7 +128,7 @@ def _silence(text: str, part: str, words: Sequence[str], remark: bool) -> str | 
         return "the message is a command"
     if text.startswith("!") or _is_shell(text):
         return "the message is a shell command"
-    if remark and len(words) <= SHORT:
+    if (remark and len(words) <= SHORT) or CONFIRMATIONS.fullmatch(part):
         return "the message asks nothing"
     if words:
         return None

@@ -1,4 +1,5 @@
-"""Words of conversations that are about nothing a note could be about, in English and German.
+"""Words of conversations that are about nothing a note could be about, in English and German, and
+replies in Chinese.
 
 All are in folded spelling once loaded, as the words of a message are.
 """
@@ -87,6 +88,12 @@ make go python node find cat tail head kill brew echo export source tar top vim 
 )
 """The same, where they are words of a sentence as well: an option or a path must follow."""
 
+CONFIRMATIONS = re.compile(
+    "(?:(?:好[的了吧啊]?|[请再]?继续|请|谢谢[你您]?|谢谢大家|多谢|感谢|辛苦了|嗯|哦|行[了吧]?|可以[了的]?"
+    "|没问题|没事|没关系|明白了?|知道了|了解了?|收到|对[的了啊]?|是的?|不用了?|不是|不对|不要|不|停下?|算了"
+    "|重试|再来一次|撤销|取消|再见|晚安|早上好|你好|您好|太好了|很好|不错|抱歉|对不起)[\\s，。！、,.!~～…]*){1,6}"
+)
+"""The same as the fillers where nothing parts the words: short replies in Chinese."""
 SMALL_TALK = re.compile(
     r"how are you|how('s| is) it going|what can you do|who are you|what's up|why not"
     r"|wie geht|was kannst du|wer bist du|warum nicht|was geht",

@@ -18,6 +18,7 @@ KARL = (Turn("user", "who is karl?"), Turn("assistant", "Karl is a carpenter in 
         *("ok", "thanks, go on", "never mind", "how are you?", "Ja, genau. Danke!", "und nun"),
         *("/compact", "/review the last commit", "!git status", "git status", "cd src && make"),
         *("", "<system-reminder>x</system-reminder>"),
+        *("好的", "好的，继续。", "谢谢你！", "请继续", "没问题", "嗯嗯", "明白了，谢谢大家"),
     ],
 )
 def test_a_message_that_asks_nothing_is_met_with_silence(message: str) -> None:
@@ -27,7 +28,16 @@ def test_a_message_that_asks_nothing_is_met_with_silence(message: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "message", ["which tyres?", "green tea", "/etc/hosts on grenze?", "find karl"]
+    "message",
+    [
+        "which tyres?",
+        "green tea",
+        "/etc/hosts on grenze?",
+        "find karl",
+        "绿茶",
+        "好的绿茶",
+        "谢谢卡尔",
+    ],
 )
 def test_a_message_with_a_subject_is_looked_for(message: str) -> None:
     assert asking(message, (), SETTINGS).built.silent is None
