@@ -66,7 +66,7 @@ async def gather(
     if vector is not None:
         near, cosines = await index.around(scope.source_ids, vector, DEPTH, scores.keys(), allowed)
         cosines |= dict(near)
-        alike = await index.likeness(query.text, scores.keys() | cosines.keys())
+        alike = await _alike(index, query, context, scores.keys() | cosines.keys())
     view = index.words(scope.source_ids)
     return Found(
         query=query,
@@ -111,6 +111,25 @@ async def _blended(
     length = float(before @ before) ** 0.5
     mixed: Vectors = (1 - context.weight) * vector + context.weight / (length or 1.0) * before
     return mixed
+
+
+async def _alike(
+    index: IndexView, query: Query, context: Context | None, points: Collection[int]
+) -> Mapping[int, float]:
+    """How near passages come to the question word by word, and to what was said before by its
+    weight."""
+    alike = await index.likeness(query.text, points)
+    if context is None or not alike:
+        return alike
+    said = [await index.likeness(text, points) for text in context.said]
+    known = [one for one in said if one]
+    if not known:
+        return alike
+    share = context.weight / len(known)
+    return {
+        point: (1 - context.weight) * value + share * sum(one.get(point, value) for one in known)
+        for point, value in alike.items()
+    }
 
 
 def _evidence(

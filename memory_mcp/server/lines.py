@@ -15,7 +15,8 @@ import mcp_types as t
 LINE_LIMIT = 64 * 1024 * 1024
 """Bytes of one line. A message is rarely a megabyte; the rest is protection."""
 
-_METHOD_LIMIT = 200  # letters of a method's name; the errors of the SDK repeat it
+METHOD_LIMIT = 200
+"""Letters of a method's name; the errors of the SDK repeat it."""
 _LEAD = rb'\s*\{(?:\s*"(?:jsonrpc|method)"\s*:\s*"[^"\\]*"\s*,)*'
 _ID = rb'\s*"id"\s*:\s*(-?\d{1,15}|"[^"\\\x00-\x1f]{1,200}")\s*'
 _FIRST_ID = re.compile(_LEAD + _ID + rb"[,}]")
@@ -118,8 +119,8 @@ def parse(line: bytes) -> t.JSONRPCMessage | Bad:
 
 
 def _sized(message: t.JSONRPCMessage) -> t.JSONRPCMessage | Bad:
-    if isinstance(message, t.JSONRPCRequest) and len(message.method) > _METHOD_LIMIT:
-        reason = f"Method not found: its name has more than {_METHOD_LIMIT} letters"
+    if isinstance(message, t.JSONRPCRequest) and len(message.method) > METHOD_LIMIT:
+        reason = f"Method not found: its name has more than {METHOD_LIMIT} letters"
         return Bad(reason, t.METHOD_NOT_FOUND, (message.id,))
     return message
 

@@ -243,6 +243,17 @@ async def test_a_body_that_is_too_long_is_refused_before_it_is_read(tmp_path: Pa
             assert (await http.post("/nowhere", content=b"x" * BODY_LIMIT)).status_code == 404
 
 
+async def test_a_method_of_any_length_is_not_repeated_in_the_answer(tmp_path: Path) -> None:
+    async with place(tmp_path) as there, there.asking() as http:
+        for name in ("x" * 1_000_000, "\\" * 500_000, "é" * 201):
+            message = {"jsonrpc": "2.0", "id": 1, "method": name, "params": {}}
+            answer = await http.post("/mcp", json=message)
+            assert answer.status_code == 400
+            assert len(answer.content) < 1_000
+        inside = {"jsonrpc": "2.0", "id": 1, "method": "nothing", "params": {"method": "x" * 999}}
+        assert "200 letters" not in (await http.post("/mcp", json=inside)).text
+
+
 async def test_a_body_of_unknown_length_is_refused_when_it_gets_too_long(tmp_path: Path) -> None:
     async with place(tmp_path) as there:
         chunk = b"10000\r\n" + b"x" * 0x10000 + b"\r\n"

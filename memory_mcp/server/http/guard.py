@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hmac
+import json
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -12,6 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from memory_mcp.server.http.grants import Grant
 from memory_mcp.server.http.hosts import HostName, Hosts
+from memory_mcp.server.lines import METHOD_LIMIT
 
 BODY_LIMIT = 4 * 1024 * 1024
 """Bytes of a request's body; a note that is longer does not come from a conversation."""
@@ -28,6 +31,7 @@ OPEN_PATHS = frozenset({"/health"})
 GRANT = "memory_mcp.grant"
 """Where a request's scope holds its `Grant`; absent on an open path without a token."""
 
+_NAMED_LONG = re.compile(rb'"method"\s*:\s*"(?:[^"\\]|\\.){%d}' % METHOD_LIMIT, re.DOTALL)
 _CHALLENGE = 'Bearer realm="memory-mcp"'
 _HARDENING = [(b"x-content-type-options", b"nosniff"), (b"cache-control", b"no-store")]
 
@@ -164,12 +168,28 @@ async def _whole_body(receive: Receive) -> tuple[Refusal | None, Receive]:
         if not message.get("more_body", False):
             last = {"type": "http.request", "body": bytes(body), "more_body": False}
             break
+    if _is_misnamed(bytes(body)):
+        text = f"there is no method whose name has more than {METHOD_LIMIT} letters"
+        return Refusal(400, text), receive
     waiting = [last]
 
     async def replay() -> Message:
         return waiting.pop() if waiting else await receive()
 
     return None, replay
+
+
+def _is_misnamed(body: bytes) -> bool:
+    """Whether a message names a method at a length that no method has: the SDK's error would
+    repeat it."""
+    if _NAMED_LONG.search(body) is None:
+        return False
+    try:
+        message = json.loads(body)
+    except (ValueError, RecursionError):
+        return False  # then it is no message, which is told elsewhere
+    name = message.get("method") if isinstance(message, dict) else None
+    return isinstance(name, str) and len(name) > METHOD_LIMIT
 
 
 def _hardened(send: Send) -> Send:
