@@ -208,6 +208,8 @@ class Recall:
         found = [await self._searcher.look(request)] if asked.alone else []
         if asked.context is not None:
             found.append(await self._searcher.look(request, asked.context))
+        if asked.joined is not None:
+            found.append(await self._searcher.look(replace(request, query=asked.joined)))
         ranking = self._searcher.ranked(*found, most_vector=asked.most_vector)
         return ranking, found[0].query
 
