@@ -18,8 +18,8 @@ assert(command && home, "give a command, and an empty home in MEMORY_MCP_HOME");
 
 const SECONDS = 5;
 const TOOLS = [
-  "memory_search", "memory_get", "memory_list", "memory_write", "memory_edit",
-  "memory_delete", "memory_link", "memory_save", "memory_jobs", "memory_recall",
+  "memory_search", "memory_get", "memory_list", "memory_recall", "memory_write",
+  "memory_edit", "memory_delete", "memory_link", "memory_save", "memory_jobs",
 ];
 const FIRST_TEXT = "# Ferry\n\nThe last ferry to Hven leaves at 18:40.\n";
 const file = join(home, "agents", "default", "memory", "ferry.md");

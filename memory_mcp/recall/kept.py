@@ -20,7 +20,7 @@ def keep(home: str, owner: str, text: str) -> None:
     path = _path(home, owner)
     draft = path.with_name(f"{path.name}.{os.getpid()}.tmp")
     with suppress(OSError):
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path.parent.mkdir(mode=0o700, exist_ok=True)  # a home that is gone stays gone
         with os.fdopen(os.open(draft, _NEW, 0o600), "wb") as file:
             file.write(text.encode())
         draft.replace(path)
@@ -34,4 +34,4 @@ def kept(home: str, owner: str) -> str:
 
 
 def _path(home: str, owner: str) -> Path:
-    return Path(home) / ".index" / f"section-{owner}.md"
+    return Path(home) / ".index" / f"section-{owner}.txt"

@@ -20,7 +20,7 @@ from typing import Any
 from memory_mcp import __version__
 from memory_mcp.front import endpoint as places
 from memory_mcp.front.endpoint import Endpoint
-from memory_mcp.front.hello import LineReader, decode, send_line
+from memory_mcp.front.hello import LineReader, decode, encode, send_line
 from memory_mcp.front.home import ENGINE_LOCK, state_file
 from memory_mcp.front.locks import lock
 
@@ -155,18 +155,20 @@ class Talk:
         for thread in self.work:
             thread.join(2.0)
 
-    def send(self, value: dict[str, Any]) -> None:
+    def send(self, *values: dict[str, Any]) -> None:
         with self.writing:
-            send_line(self.connection, value)
+            self.connection.sendall(b"".join(map(encode, values)))
 
-    def result(self, message: dict[str, Any], result: dict[str, Any]) -> None:
-        self.send({"jsonrpc": "2.0", "id": message["id"], "result": result})
+    def result(
+        self, message: dict[str, Any], result: dict[str, Any], *after: dict[str, Any]
+    ) -> None:
+        self.send({"jsonrpc": "2.0", "id": message["id"], "result": result}, *after)
 
-    def on_other(self, message: dict[str, Any]) -> None:
+    def on_other(self, message: dict[str, Any], *after: dict[str, Any]) -> None:
         about = {key: self.hello[key] for key in ("session", "resumed", "repeated", "flags")}
         params = message.get("params")
         mine = {"engine": self.engine.me.engine, "pid": os.getpid(), "params": params}
-        self.result(message, {**about, **mine})
+        self.result(message, {**about, **mine}, *after)
 
     def on_initialize(self, message: dict[str, Any]) -> None:
         self.result(message, {"capabilities": CAPABILITIES, "serverInfo": {"name": "standin"}})
@@ -213,8 +215,8 @@ class Talk:
 
     def on_idle(self, message: dict[str, Any]) -> None:
         self.engine.leave()
-        self.on_other(message)
-        self.send({"memory_mcp": 1, "event": "idle"})
+        # In one piece: a client may ask again as soon as it has its answer.
+        self.on_other(message, {"memory_mcp": 1, "event": "idle"})
         os._exit(0)
 
     def on_question(self, message: dict[str, Any]) -> None:
