@@ -113,20 +113,22 @@ class Model:
             self.fail(str(error))
             raise
 
-    async def query(self, text: str, seconds: float | None = None) -> Vectors | None:
-        """The unit vector of a question; None where there is no model, or none in time."""
-        asked = await self.asked(text, seconds)
-        return None if asked is None else asked[0]
+    def tokens(self, text: str) -> Tokens | None:
+        """The tokens of a question that was asked not long ago, where the model tells them. Never
+        asks the model: who could not wait for the vector does not wait for the tokens either."""
+        known = self._known.get(text)
+        return None if known is None else known[1]
 
-    async def asked(self, text: str, seconds: float | None = None) -> Asked | None:
-        """The same with its tokens, where the model tells them. Repeats are remembered."""
+    async def query(self, text: str, seconds: float | None = None) -> Vectors | None:
+        """The unit vector of a question; None where there is no model, or none in time. Repeats
+        are remembered."""
         embedder = self.embedder
         if embedder is None:
             return None
         known = self._known.get(text)
         if known is not None:
             self._known.move_to_end(text)
-            return known
+            return known[0]
         asked: Asked | None = None
         with anyio.move_on_after(_QUERY_SECONDS if seconds is None else seconds):
             asked = await self._ask(embedder, text)
@@ -134,7 +136,7 @@ class Model:
             self._known[text] = asked
             while len(self._known) > _REMEMBERED:
                 self._known.popitem(last=False)
-        return asked
+        return None if asked is None else asked[0]
 
     async def _ask(self, embedder: Embedder, text: str) -> Asked | None:
         work = partial(_explained, _asker(embedder), text)

@@ -68,14 +68,15 @@ class Nearness:
 
     async def likeness(self, text: str, points: Collection[int]) -> dict[int, float]:
         """How near the tokens of those of the points that are live come to those of a question
-        whose vector was asked for before; see `tokens.likeness`. Empty where there are none."""
-        embedder, asked = self._model.embedder, await self._model.asked(text)
-        if embedder is None or asked is None or asked[1] is None:
+        whose vector was asked for just before; see `tokens.likeness`. Empty where the model told
+        none, or had no time to."""
+        embedder, asked = self._model.embedder, self._model.tokens(text)
+        if embedder is None or asked is None:
             return {}
         places = {point: at for point in points if (at := self._table.at(point)) is not None}
         keys = {point: entry.passages[number].key for point, (entry, number) in places.items()}
         try:
-            return await to_thread.run_sync(self._compared, embedder.identity, asked[1], keys)
+            return await to_thread.run_sync(self._compared, embedder.identity, asked, keys)
         except StorageError as error:
             log.warning("searched without tokens: %s", error)
             return {}

@@ -9,9 +9,10 @@ from memory_mcp.core.words import folded_words
 from memory_mcp.search.group import Group, Piece
 
 MARGIN = 0.05
-"""Above the floor, which the best passage must reach: what foreign notes reach by chance. The best
-passage of LoCoMo for questions about another conversation has a confidence of .35 in the mean.
-Words alone reach less by chance: the floor does for them."""
+"""Above the floor, which the best passage must reach: what foreign notes reach by chance. With a
+floor of .4, 91.7 % of LoCoMo's questions put to another conversation get nothing, and 91.5 % put
+to their own a right note (.35: 90.5 and 92.1). Words alone reach less by chance: the floor does
+for them."""
 NAME = 0.25
 """Taken from the confidence of a passage that has none of the names in the message."""
 REMARK = 0.15

@@ -11,7 +11,8 @@ import pytest
 from anyio.lowlevel import checkpoint
 
 from memory_mcp.core.errors import EmbeddingError
-from memory_mcp.core.ports import Embedder, Vectors
+from memory_mcp.core.ports import Embedder, Tokens, Vectors
+from memory_mcp.index.tokens import projected
 from tests.fakes import HashEmbedder
 from tests.index.world import SECONDS, World, found, near
 
@@ -125,3 +126,32 @@ async def test_files_are_read_while_there_is_always_something_to_look_at(tmp_pat
             while not found(index, "kettle"):
                 await checkpoint()
         tasks.cancel_scope.cancel()
+
+
+async def test_tokens_are_compared_only_for_a_question_that_had_its_vector(tmp_path: Path) -> None:
+    asked: list[str] = []
+
+    class Telling(HashEmbedder):
+        """Tells tokens: each word's own vector."""
+
+        def read(self, texts: Sequence[str]) -> tuple[Vectors, list[Tokens]]:
+            words = [projected(self.passages(text.split() or ["nothing"])) for text in texts]
+            return self.passages(texts), words
+
+        def ask(self, text: str) -> tuple[Vectors, Tokens | None]:
+            asked.append(text)
+            return self.query(text), self.read([text])[1][0]
+
+    world = World(tmp_path, Telling)
+    world.write("memory/a", "The kettle is in the shed.")
+    world.write("memory/b", "Gravel for the path.")
+    async with world.running() as index:
+        points = [point for entry in index.entries() for point in entry.points]
+        assert await index.likeness("kettle", points) == {}
+        assert asked == []
+        assert await index.query_vector("kettle") is not None
+        alike = await index.likeness("kettle", points)
+        assert asked == ["kettle"]
+        best = index.at(max(alike, key=lambda point: alike[point]))
+        assert alike.keys() == set(points)
+        assert best is not None and best[0].card.path == "a"
