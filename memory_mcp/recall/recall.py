@@ -21,7 +21,7 @@ from memory_mcp.recall.kept import keep, owner
 from memory_mcp.recall.opening import OPENING_CHARS, opened, whole
 from memory_mcp.recall.section import IndexSection
 from memory_mcp.recall.shown import Given, Shown, mark
-from memory_mcp.recall.triggers import fired
+from memory_mcp.recall.triggers import firing
 from memory_mcp.recall.turn import Recalled, Turn
 from memory_mcp.search.group import Group, NoteKey, Piece
 from memory_mcp.search.hit import Hit, SearchRequest
@@ -189,11 +189,12 @@ class Recall:
         found: list[Body] = []
         if not text or not limits.max_per_step:
             return found
+        fired = firing(text, case_sensitive=limits.case_sensitive)
         for entry in self._index.entries():
             card = entry.card
             if not (card.triggers or card.name) or not self._trusted(card):
                 continue
-            if fired(card, text, case_sensitive=limits.case_sensitive) is None:
+            if fired(card) is None:
                 continue
             now = await body(entry, self._config.chunking)
             if now is not None and not _in_view(now, seen):

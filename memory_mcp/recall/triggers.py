@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from memory_mcp.core.normal_form import normal_form
 from memory_mcp.core.note import Card
@@ -16,22 +16,27 @@ _SPACED = re.compile(r"[A-Za-z0-9\u00c0-\u04ff]+")
 _PARTED = re.compile(r"\w[\s_-]+\w")
 
 
-def fired(card: Card, message: str, *, case_sensitive: bool = False) -> str | None:
-    """The trigger of a note that stands in a message, None where none does.
+def firing(message: str, *, case_sensitive: bool = False) -> Callable[[Card], str | None]:
+    """Tells for a note which of its triggers stands in a message, None where none does. The
+    message is read once: it may be long, and there may be thousands of notes.
 
     Without triggers of its own a note that has a `name` in its header is brought by that name and
     by its file's, where they are of several words and stand there whole: one plain word, such as
     `list`, would bring it into every other conversation.
     """
     text = _even(message, case_sensitive)
-    for trigger in card.triggers:
-        if _stands(_even(trigger, case_sensitive), text):
-            return trigger
-    if not card.triggers:
-        for name in _names(card):
-            if _stands(_even(name, case_sensitive), text, whole=True):
-                return name
-    return None
+
+    def fired(card: Card) -> str | None:
+        for trigger in card.triggers:
+            if _stands(_even(trigger, case_sensitive), text):
+                return trigger
+        if not card.triggers:
+            for name in _names(card):
+                if _stands(_even(name, case_sensitive), text, whole=True):
+                    return name
+        return None
+
+    return fired
 
 
 def _names(card: Card) -> Iterator[str]:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_mcp.core.note import Card
-from memory_mcp.recall.triggers import fired
+from memory_mcp.recall.triggers import firing
 
 
 def card(*triggers: str, path: str = "deploy-ritual", name: str | None = None) -> Card:
@@ -26,29 +26,29 @@ def card(*triggers: str, path: str = "deploy-ritual", name: str | None = None) -
     ],
 )
 def test_a_trigger_stands_anywhere_in_any_case_and_script(trigger: str, message: str) -> None:
-    assert fired(card(trigger), message) == trigger
-    assert fired(card("other", trigger), message) == trigger
+    assert firing(message)(card(trigger)) == trigger
+    assert firing(message)(card("other", trigger)) == trigger
 
 
 def test_a_trigger_of_few_letters_is_a_word_of_its_own() -> None:
-    assert fired(card("ci"), "I decide") is None
+    assert firing("I decide")(card("ci")) is None
 
 
 def test_case_counts_where_the_settings_say_so() -> None:
-    assert fired(card("Deploy"), "deploy it", case_sensitive=True) is None
-    assert fired(card("Deploy"), "Deploy it", case_sensitive=True) == "Deploy"
+    assert firing("deploy it", case_sensitive=True)(card("Deploy")) is None
+    assert firing("Deploy it", case_sensitive=True)(card("Deploy")) == "Deploy"
 
 
 def test_without_triggers_the_two_names_bring_a_note_that_has_a_name() -> None:
-    assert fired(card(name="deploy-ritual"), "run the deploy-ritual now") == "deploy-ritual"
-    assert fired(card(name="Release steps"), "what are the release steps?") == "Release steps"
-    assert fired(card(name="x", path="set-up"), "set-ups") is None
-    assert fired(card(name="list", path="list"), "a list of things") is None
-    assert fired(card(), "run the deploy-ritual now") is None
-    assert fired(card("other", name="deploy-ritual"), "the deploy-ritual") is None
+    assert firing("run the deploy-ritual now")(card(name="deploy-ritual")) == "deploy-ritual"
+    assert firing("what are the release steps?")(card(name="Release steps")) == "Release steps"
+    assert firing("set-ups")(card(name="x", path="set-up")) is None
+    assert firing("a list of things")(card(name="list", path="list")) is None
+    assert firing("run the deploy-ritual now")(card()) is None
+    assert firing("the deploy-ritual")(card("other", name="deploy-ritual")) is None
 
 
 @given(st.text(), st.text())
 def test_matching_never_fails(trigger: str, message: str) -> None:
-    found = fired(card(trigger, name=trigger), message)
+    found = firing(message)(card(trigger, name=trigger))
     assert found in (None, trigger, "deploy-ritual")
