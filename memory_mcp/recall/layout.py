@@ -10,6 +10,7 @@ from memory_mcp.core.framed import NOTICE, framed
 from memory_mcp.core.framing import one_line
 from memory_mcp.core.note import Card
 from memory_mcp.recall.bodies import Body
+from memory_mcp.settings.prompts import shipped
 
 FOLDERS = 20
 """Folders of a vault that are named."""
@@ -20,12 +21,6 @@ LEAST = 400
 _TITLE = 80
 _TAIL = 500  # bytes for the line about what was left out
 _NAMED = 3
-
-FOLLOWING = (
-    "Every reference below is read with memory_get. A `[[name]]` in a note stands for the note"
-    " with that path, name, title or alias; memory_get lists where the links of a note lead. A"
-    " path such as `projects/alpha.md` starts at the folder of the note that names it."
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +44,13 @@ class Contents:
 def fitted(contents: Contents, max_bytes: int) -> str:
     """The section in at most `max_bytes` bytes of UTF-8: the index file first, then pinned notes,
     then the list. What does not fit is counted."""
-    lines = ["# What is in memory", "", _counted(contents), "", f"{FOLLOWING} {NOTICE}"]
+    lines = [
+        "# What is in memory",
+        "",
+        _counted(contents),
+        "",
+        f"{shipped('following').strip()} {NOTICE}",
+    ]
     page = _Page(lines, max_bytes - _size(lines) - _TAIL)
     if contents.index is not None:
         page.put(_index(contents.index, page.room))

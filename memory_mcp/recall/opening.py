@@ -12,6 +12,7 @@ from memory_mcp.recall.bodies import Body
 from memory_mcp.recall.heard import WRAPPER
 from memory_mcp.recall.section import IndexSection
 from memory_mcp.recall.shown import mark
+from memory_mcp.settings.prompts import shipped
 
 OPENING_CHARS = 9_000
 """UTF-16 units of the text as JSON, where nobody says otherwise: what a hook may print, less what
@@ -19,13 +20,6 @@ stands around it."""
 SEED_SHARE = 0.6
 """Of the characters that seeds may take."""
 
-GUIDANCE = (
-    "You have a long-term memory, which every agent on this machine shares: Markdown notes about"
-    " the person you work with, their projects, people, preferences and decisions. Call"
-    " memory_search before you answer anything that may have been said, decided or noted earlier,"
-    " and before you would ask or guess; memory_get reads a whole note. Save what will matter"
-    " later with memory_write, memory_edit or memory_save, without being asked."
-)
 SEEDS = "## Always at hand"
 
 
@@ -53,9 +47,9 @@ async def opened(
 
     A seed is whole, or left out and counted; a smaller one after it may still fit.
     """
-    key = mark(section.text)
+    key, guidance = mark(section.text), shipped("opening").strip()
     new = [seed for seed in seeds if whole(seed.card) not in seen]
-    room = max_chars - units(_wrapped([GUIDANCE, SEEDS, "", ""])) - 200
+    room = max_chars - units(_wrapped([guidance, SEEDS, "", ""])) - 200
     frames, given = _fitting(new, max_bytes, int(room * SEED_SHARE))
     parts = [SEEDS, *frames] if frames else []
     left = len(new) - len(given)
@@ -66,7 +60,7 @@ async def opened(
         )
     if key not in seen:
         room -= sum(units(part) + 2 for part in parts)
-        parts = [GUIDANCE, *parts, await _section(section, room)]
+        parts = [guidance, *parts, await _section(section, room)]
     if not parts:
         return Opened("")
     keys = [key, *(whole(seed.card) for seed in given)]

@@ -15,8 +15,8 @@ from mcp.shared.exceptions import MCPError
 from memory_mcp import __version__
 from memory_mcp.recall.kept import kept, owner
 from memory_mcp.server.notices import Notices
-from memory_mcp.server.prompts import fill, load
 from memory_mcp.server.session import Connection
+from memory_mcp.settings.prompts import fill, load
 
 if TYPE_CHECKING:
     from memory_mcp.app import App

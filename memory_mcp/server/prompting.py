@@ -11,8 +11,8 @@ from mcp.server.mcpserver import UserMessage
 from mcp.shared.exceptions import MCPError
 from pydantic import Field
 
-from memory_mcp.server.prompts import fill, load
 from memory_mcp.server.session import Connection
+from memory_mcp.settings.prompts import fill, load
 
 _TAKES: dict[str, tuple[str, ...]] = {"remember": ("what",), "recall": ("topic",), "orient": ()}
 """The prompts, each with its arguments."""

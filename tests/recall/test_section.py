@@ -14,8 +14,9 @@ from memory_mcp.core.note import Card
 from memory_mcp.recall.block import units
 from memory_mcp.recall.bodies import Body
 from memory_mcp.recall.layout import Contents, fitted, row
-from memory_mcp.recall.opening import GUIDANCE, OPENING_CHARS
+from memory_mcp.recall.opening import OPENING_CHARS
 from memory_mcp.recall.recall import Recall
+from memory_mcp.settings.prompts import shipped
 from tests.recall.world import recalling
 
 pytestmark = pytest.mark.anyio
@@ -96,7 +97,7 @@ async def test_a_conversation_begins_with_guidance_seeds_and_index(tmp_path: Pat
     }
     async with recalling(tmp_path, notes) as app:
         text = await app.recall.opening(session="s")
-        assert GUIDANCE in text
+        assert shipped("opening").strip() in text
         assert "Never reorder" in text
         assert "Small." in text
         assert "long long" not in text

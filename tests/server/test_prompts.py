@@ -9,7 +9,7 @@ import mcp_types as t
 import pytest
 from mcp.shared.exceptions import MCPError
 
-from memory_mcp.server.prompts import LONGEST, fill, load, shipped
+from memory_mcp.settings.prompts import LONGEST, fill, load, shipped
 from tests.server.worlds import MODES, Talk, talking, world
 
 pytestmark = pytest.mark.anyio
