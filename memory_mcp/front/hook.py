@@ -40,7 +40,7 @@ START_SECONDS = 2.2
 engine to come up (session-start). Outside, 1 s and 2.5 s are promised."""
 
 SPARE_SECONDS = 0.05
-"""What the engine's answer needs to reach the client: so much less time is the engine's."""
+"""What an answer needs to reach the client: so much less time is the engine's."""
 
 UNITS = 9500
 """UTF-16 units of all that is printed. Claude Code puts more than 10,000 into a file, of which
@@ -59,7 +59,8 @@ class Hook:
         seconds = START_SECONDS if event == "session-start" else STOP_SECONDS
         self._deadline = begin + seconds
         self._seconds = seconds
-        self._told = threading.Lock()
+        self._saying = threading.Lock()
+        self._told = False
 
     def run(self) -> None:
         """Read, ask, print. Raises nothing; the process may end in the middle of it."""
@@ -79,13 +80,20 @@ class Hook:
         return self._deadline - time.monotonic()
 
     def _give_up(self) -> None:
-        self._complain(f"the hook {self._event} ended without an answer after {self._seconds:g} s")
+        """End, with a line that says so unless another one is on its way. Who does not read stderr
+        is not waited for."""
+        text = f"the hook {self._event} ended without an answer after {self._seconds:g} s"
+        last = threading.Thread(target=self._complain, args=(text,), daemon=True)
+        last.start()
+        last.join(SPARE_SECONDS)
         os._exit(0)
 
     def _complain(self, text: str) -> None:
         """One line on stderr, once: what went wrong and the hard stop may come together."""
-        if self._told.acquire(blocking=False):
-            say(" ".join(text.split()))
+        with self._saying:
+            if not self._told:
+                self._told = True
+                say(" ".join(text.split()))
 
     def _answer(self) -> None:
         if self._event not in EVENTS:

@@ -192,6 +192,33 @@ def test_an_engine_that_does_not_answer_costs_the_time_that_is_allowed(
     assert done.seconds < AT_ONCE + (1.5 if event == "session-start" else 0)
 
 
+@pytest.mark.skipif(os.name != "posix", reason="pipes that can be filled")
+def test_a_client_that_never_reads_stderr_gets_its_prompt_back_in_time(home: Home) -> None:
+    home.mood("deaf")
+    with pytest.raises(Exception, match="did not answer"):
+        ask(None, home.environ, {}, "status", {}, start=True, seconds=1.0)
+    outlet, inlet = os.pipe()
+    try:
+        os.set_blocking(inlet, False)
+        with pytest.raises(BlockingIOError):
+            while True:
+                os.write(inlet, b"x" * 4096)
+        begin = time.monotonic()
+        done = subprocess.run(
+            [sys.executable, "-m", "memory_mcp", "hook", PROMPT],
+            input=b'{"prompt": "valve?"}',
+            stdout=subprocess.PIPE,
+            stderr=inlet,
+            env=home.environ,
+            timeout=SECONDS,
+        )
+        assert (done.returncode, done.stdout) == (0, b"")
+        assert time.monotonic() - begin < AT_ONCE
+    finally:
+        os.close(outlet)
+        os.close(inlet)
+
+
 @pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="no such signal here")
 def test_an_engine_that_stands_still_costs_the_time_that_is_allowed(home: Home) -> None:
     start(home)
