@@ -1,8 +1,7 @@
 """The composition root: builds everything with a lifetime, and owns it.
 
-A `Home` is what all agents of a home share: one index, one model, one set of background tasks. An
-`App` is the memory of one agent: its own inbox and what all share, seen through one view; in a
-project it is that with the project's own notes in front.
+A `Home` is what all agents share: one index, one model, one set of background tasks. An `App` is
+one agent's: its inbox and what all share, through one view; in a project with its notes in front.
 """
 
 from __future__ import annotations
@@ -11,7 +10,6 @@ import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
-from datetime import datetime
 from pathlib import Path
 
 import anyio
@@ -21,9 +19,11 @@ import anyio.to_thread
 from memory_mcp.core.config import Config
 from memory_mcp.core.errors import MemoryMcpError, StorageError
 from memory_mcp.core.ports import Clock, Embedder
+from memory_mcp.curate.curation import Curation, Parts, curate
 from memory_mcp.curate.edit import Writer
+from memory_mcp.curate.jobs import Jobs
 from memory_mcp.curate.journal import Journal, Owner
-from memory_mcp.curate.save import Jobs
+from memory_mcp.curate.save import Saver
 from memory_mcp.curate.scoped import ScopedWriter
 from memory_mcp.index.embedder import make_embedder
 from memory_mcp.index.index import Index
@@ -36,6 +36,7 @@ from memory_mcp.notes.sources import Source, is_same_folder, open_sources
 from memory_mcp.recall.recall import Recall
 from memory_mcp.search.read import Reader
 from memory_mcp.search.search import Searcher
+from memory_mcp.settings.clock import SystemClock
 from memory_mcp.settings.project import Project, layered
 
 log = logging.getLogger(__name__)
@@ -44,14 +45,6 @@ Key = tuple[str, Project | None]
 """Whose memory: an agent, and the project in which it works."""
 
 _LOOK_SECONDS = 60.0  # how often jobs are looked for whose agent nobody has opened here
-
-
-class SystemClock:
-    """The real time, in the zone of this machine."""
-
-    def now(self) -> datetime:
-        """The current time with its offset."""
-        return datetime.now().astimezone()  # noqa: TID251 - this is the Clock
 
 
 @dataclass(slots=True)
@@ -67,7 +60,7 @@ class App:
     searcher: Searcher
     reader: Reader
     writer: Writer
-    jobs: Jobs
+    curation: Curation
     recall: Recall
     home: Home
     project: Project | None = None
@@ -77,13 +70,22 @@ class App:
     warnings: tuple[str, ...] = ()
     """What a person should know of the project's folder."""
 
+    @property
+    def jobs(self) -> Jobs:
+        """The background work of this memory."""
+        return self.curation.jobs
+
+    @property
+    def saver(self) -> Saver:
+        """What notes texts to be filed."""
+        return self.curation.saver
+
     def keeping(self, *, project: bool) -> App:
         """The memory that keeps an inbox: of the project, or the global one."""
         return self if project or self.wider is None else self.wider
 
     def start(self) -> None:
-        """Begin the background work of the whole home (index, watcher, jobs). Calling it again
-        does nothing."""
+        """Begin the background work of the whole home; calling it again does nothing."""
         self.home.start()
 
     async def settled(self, seconds: float | None = None) -> bool:
@@ -177,7 +179,7 @@ class Home:
         async def work() -> None:
             with scope:
                 async with anyio.create_task_group() as tasks:
-                    tasks.start_soon(app.jobs.run)
+                    tasks.start_soon(app.curation.run)
                     tasks.start_soon(app.recall.run)
 
         self._begin(work)
@@ -197,7 +199,7 @@ class Home:
         writer = ScopedWriter(
             wider.writer, sources, index, history, self.clock, searcher, config.writing
         )
-        jobs = Jobs(self._journal, writer, index, self.clock, agent, project.id, wider.jobs)
+        parts = Parts(config, self.clock, index, history, searcher, reader, writer, project.id)
         return replace(
             wider,
             config=config,
@@ -207,7 +209,7 @@ class Home:
             searcher=searcher,
             reader=reader,
             writer=writer,
-            jobs=jobs,
+            curation=curate(parts, self._journal, wider.curation),
             recall=Recall(index, searcher, config, project.id),
             project=project,
             wider=wider,
@@ -222,9 +224,9 @@ class Home:
         searcher = Searcher(index, config.search)
         reader = Reader(index, sources, config.chunking, history.recent.keep)
         writer = Writer(sources, index, history, self.clock, searcher, config.writing)
-        jobs = Jobs(self._journal, writer, index, self.clock, agent)
-        recall = Recall(index, searcher, config)
-        house = index, searcher, reader, writer, jobs, recall
+        parts = Parts(config, self.clock, index, history, searcher, reader, writer)
+        curation, recall = curate(parts, self._journal), Recall(index, searcher, config)
+        house = index, searcher, reader, writer, curation, recall
         return App(config, self.clock, sources, history, *house, self)
 
     def _joined(self, sources: tuple[Source, ...]) -> tuple[Source, ...]:

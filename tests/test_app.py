@@ -94,10 +94,10 @@ async def test_similar_notes_and_repeated_facts_are_looked_for_in_the_own_inbox_
         await rook.writer.write("key", text)
         assert (await jay.writer.write("where-the-key-is", text)).similar == ()
         await jay.writer.delete("where-the-key-is")
-        job = await jay.jobs.save(text)
+        job = await jay.saver.save(text)
         done = await jay.jobs.finished(job.job_id, SECONDS)
         assert (done.status, len(done.changed)) == ("done", 1)
-        again = await jay.jobs.finished((await jay.jobs.save(text)).job_id, SECONDS)
+        again = await jay.jobs.finished((await jay.saver.save(text)).job_id, SECONDS)
         assert again.changed == ()
 
 
@@ -160,7 +160,7 @@ async def test_a_restart_embeds_nobodys_notes_again(tmp_path: Path) -> None:
 async def test_each_agent_sees_and_does_its_own_jobs(tmp_path: Path) -> None:
     async with opened(tmp_path) as home:
         rook, jay = home.app("rook"), home.app("jay")
-        job = await rook.jobs.save("Rook collects stamps.")
+        job = await rook.saver.save("Rook collects stamps.")
         done = await rook.jobs.finished(job.job_id, SECONDS)
         assert done.status == "done"
         assert jay.jobs.list() == ()
@@ -176,12 +176,12 @@ async def test_a_job_of_the_same_id_is_noted_once_and_belongs_to_one_agent(
 ) -> None:
     async with opened(tmp_path, start=False) as home:
         rook, jay = home.app("rook"), home.app("jay")
-        first = await rook.jobs.save("Once.", job_id="save-abc")
-        again = await rook.jobs.save("Once.", job_id="save-abc")
+        first = await rook.saver.save("Once.", job_id="save-abc")
+        again = await rook.saver.save("Once.", job_id="save-abc")
         assert first == again
         assert len(rook.jobs.list()) == 1
         with pytest.raises(ConflictError):
-            await jay.jobs.save("Once.", job_id="save-abc")
+            await jay.saver.save("Once.", job_id="save-abc")
         assert jay.jobs.list() == ()
 
 
@@ -189,7 +189,7 @@ async def test_a_job_of_an_agent_that_is_not_open_is_done_when_the_home_starts(
     tmp_path: Path,
 ) -> None:
     async with opened(tmp_path, start=False) as home:
-        job = await home.app("jay").jobs.save("Jay's bicycle is green.")
+        job = await home.app("jay").saver.save("Jay's bicycle is green.")
         assert home.jobs_waiting() == 1
     async with open_app(config_of(tmp_path, agent="rook"), embedder=HashEmbedder) as rook:
         filed = anyio.Event()
@@ -208,7 +208,7 @@ async def test_jobs_of_an_agent_that_another_process_serves_are_left_to_it(
 ) -> None:
     async with open_app(config_of(tmp_path, agent="jay"), embedder=HashEmbedder) as jay:
         jay.start()
-        job = await jay.jobs.save("Jay's bicycle is green.")
+        job = await jay.saver.save("Jay's bicycle is green.")
         assert (await jay.jobs.finished(job.job_id, SECONDS)).status == "done"
         journal = Journal(tmp_path / ".state" / "jobs")
         journal.add("save-later", kind="save", agent="jay", created="2026-01-01", request={})
@@ -264,7 +264,7 @@ async def test_an_inbox_that_all_agents_share_is_one_source(tmp_path: Path) -> N
         assert await found(jay, "rook") == ["memory/a"]
         await jay.writer.write("a", "Written by jay.")
         assert rook.history.references() == ("memory/a",)
-        job = await rook.jobs.save("A fact of rook's.")
+        job = await rook.saver.save("A fact of rook's.")
         assert (await rook.jobs.finished(job.job_id, SECONDS)).status == "done"
         assert jay.jobs.list() == ()
         assert [source.id for source in home.index.sources] == ["memory", "wiki"]

@@ -106,7 +106,7 @@ async def test_nothing_of_a_project_is_seen_from_another_or_from_outside(tmp_pat
         one, other, plain = (home.app("default", project) for project in (ONE, OTHER, None))
         await one.writer.write("secret", "The zeppelin code is 4711. See [[page]].")
         await one.writer.edit("secret", EditRequest(append="Changed once."))
-        await one.jobs.save("The zeppelin lands on Friday.")
+        await one.saver.save("The zeppelin lands on Friday.")
         await one.writer.link("secret", "wiki/page")
         assert await home.settled(SECONDS)
         assert await found(one, "zeppelin code")
@@ -260,8 +260,8 @@ async def test_what_was_read_of_one_note_is_no_licence_to_change_its_namesake(
 async def test_saved_texts_are_filed_in_the_inbox_of_their_scope(tmp_path: Path) -> None:
     async with opened(tmp_path) as home:
         app = home.app("default", ONE)
-        mine = await app.jobs.save("The kiln of the project fires at noon.")
-        wide = await app.jobs.save("Alice likes the kiln in general.", scope="global")
+        mine = await app.saver.save("The kiln of the project fires at noon.")
+        wide = await app.saver.save("Alice likes the kiln in general.", scope="global")
         assert (await app.jobs.finished(mine.job_id, SECONDS)).status == "done"
         assert (await app.jobs.finished(wide.job_id, SECONDS)).status == "done"
         assert {job.job_id for job in app.jobs.list()} == {mine.job_id, wide.job_id}
@@ -296,7 +296,7 @@ async def test_a_memory_that_was_closed_opens_again_with_its_notes(tmp_path: Pat
         again = home.app("default", ONE)
         assert again is not app
         assert set(listed(again)) == {"memory/kept"}
-        await again.jobs.save("The sextant is new.")
+        await again.saver.save("The sextant is new.")
 
 
 async def test_project_scope_is_refused_where_there_is_no_project(tmp_path: Path) -> None:

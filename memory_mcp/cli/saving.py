@@ -43,7 +43,7 @@ def save(
     config, text = setup.config(), given_text(content)
 
     async def act(app: App) -> Job:
-        job = await app.jobs.save(text, context, source_url, scope)
+        job = await app.saver.save(text, context, source_url, scope)
         return await app.jobs.finished(job.job_id, FILING_SECONDS)
 
     job = with_memory(config, act, None)

@@ -36,7 +36,7 @@ async def memory_save(
     connection = connection_of(ctx.request_context)
     noted = connection.call(ctx.request_context.request_id)
     job_id = None if noted is None else noted.job_id
-    job = await connection.app.jobs.save(content, context, source_url, scope, job_id=job_id)
+    job = await connection.app.saver.save(content, context, source_url, scope, job_id=job_id)
     out = SaveOut(job_id=job.job_id, status=job.status)
     return Answer(out, save_text(out)).result()
 

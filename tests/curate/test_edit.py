@@ -237,7 +237,7 @@ async def test_read_only_refuses_every_change(tmp_path: Path) -> None:
             there.writer.delete("a"),
             there.writer.link("a", "a"),
             there.writer.restore("memory/a"),
-            there.jobs.save("y"),
+            there.saver.save("y"),
         ):
             with pytest.raises(RefusedError, match="read-only"):
                 await request
@@ -284,7 +284,7 @@ async def test_a_secret_is_a_warning_or_refused_as_the_settings_say(tmp_path: Pa
         assert SECRET[-10:] not in done.warnings[0]
         assert (await there.writer.edit("deploy", EditRequest(append="more"))).warnings == ()
     async with world(tmp_path, secrets="refuse") as there:
-        for request in (there.writer.write("b", SECRET), there.jobs.save(SECRET)):
+        for request in (there.writer.write("b", SECRET), there.saver.save(SECRET)):
             with pytest.raises(RefusedError, match="secret") as caught:
                 await request
             assert SECRET[-10:] not in str(caught.value)

@@ -27,7 +27,7 @@ async def saved(there: World, *texts: str) -> list[Job]:
     """Save texts one after the other and wait for each."""
     jobs = []
     for text in texts:
-        job = await there.jobs.save(text)
+        job = await there.saver.save(text)
         assert job.status == "queued"
         jobs += await finished(there, job.job_id)
     return jobs
@@ -36,7 +36,7 @@ async def saved(there: World, *texts: str) -> list[Job]:
 async def test_a_saved_text_becomes_a_note_with_name_title_and_origin(tmp_path: Path) -> None:
     async with world(tmp_path) as there:
         there.tasks.start_soon(there.jobs.run)
-        job = await there.jobs.save(
+        job = await there.saver.save(
             "The pump is loud at night. Ask Rosa.", "From a call", "https://example.org/pump"
         )
         (done,) = await finished(there, job.job_id)
@@ -132,7 +132,7 @@ async def test_a_header_and_open_fences_in_a_saved_text_stay_text(tmp_path: Path
 
 async def test_jobs_are_listed_newest_first_and_found_by_id(tmp_path: Path) -> None:
     async with world(tmp_path) as there:
-        first, second = await there.jobs.save("One."), await there.jobs.save("Two.")
+        first, second = await there.saver.save("One."), await there.saver.save("Two.")
         assert there.jobs.list() == (second, first)
         assert there.jobs.list(first.job_id) == (first,)
         with pytest.raises(NotFoundError, match="nothing-like-it"):
@@ -148,13 +148,13 @@ async def test_what_cannot_be_saved_is_refused_at_once(tmp_path: Path) -> None:
             ("x" * 2_000_001, None, None),
         ):
             with pytest.raises(InputError):
-                await there.jobs.save(content, None, url, scope)
+                await there.saver.save(content, None, url, scope)
         assert there.jobs.list() == ()
 
 
 async def test_jobs_noted_by_one_process_are_done_by_the_next(tmp_path: Path) -> None:
     async with world(tmp_path) as there:
-        job = await there.jobs.save("Noted while nobody works.")
+        job = await there.saver.save("Noted while nobody works.")
     async with world(tmp_path) as there:
         there.tasks.start_soon(there.jobs.run)
         (done,) = await finished(there, job.job_id)
@@ -166,7 +166,7 @@ async def test_two_workers_of_one_home_do_each_job_once(tmp_path: Path) -> None:
         one.tasks.start_soon(one.jobs.run)
         two.tasks.start_soon(two.jobs.run)
         jobs = [
-            await there.jobs.save(f"Fact {n} of many.") for n in range(4) for there in (one, two)
+            await there.saver.save(f"Fact {n} of many.") for n in range(4) for there in (one, two)
         ]
         done = await finished(one, *(job.job_id for job in jobs))
         assert sum(len(job.changed) for job in done) == 4
@@ -178,7 +178,7 @@ async def test_a_job_that_was_cut_off_is_done_again_under_the_same_name(
     tmp_path: Path, written: bool
 ) -> None:
     async with world(tmp_path) as there:
-        job = await there.jobs.save("The well is deep.")
+        job = await there.saver.save("The well is deep.")
         Journal(there.home / ".state" / "jobs").append(
             job.job_id, status="running", tries=1, slug="planned-name"
         )
@@ -193,9 +193,9 @@ async def test_a_job_that_was_cut_off_is_done_again_under_the_same_name(
 
 async def test_a_job_that_is_cut_off_each_time_fails_with_a_reason(tmp_path: Path) -> None:
     async with world(tmp_path) as there:
-        job = await there.jobs.save("The well is deep.")
+        job = await there.saver.save("The well is deep.")
         Journal(there.home / ".state" / "jobs").append(job.job_id, status="running", tries=5)
-        other = await there.jobs.save("The lake is cold.")
+        other = await there.saver.save("The lake is cold.")
         there.tasks.start_soon(there.jobs.run)
         done = await finished(there, job.job_id, other.job_id)
         assert [item.status for item in done] == ["failed", "done"]
@@ -216,7 +216,7 @@ async def test_a_job_whose_disk_refuses_waits_and_says_why(tmp_path: Path) -> No
         folder = there.file("memory/x").parent
         folder.rename(there.home / "elsewhere")
         folder.write_text("in the way", encoding="utf-8")
-        job = await there.jobs.save("First.")
+        job = await there.saver.save("First.")
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(there.jobs.run)
             with anyio.fail_after(8):
@@ -260,7 +260,7 @@ async def test_a_name_that_anything_has_is_not_used(tmp_path: Path) -> None:
 
 async def test_a_journal_that_is_lost_while_a_job_runs_costs_no_text(tmp_path: Path) -> None:
     async with world(tmp_path) as there:
-        job = await there.jobs.save("The mill turns.")
+        job = await there.saver.save("The mill turns.")
         journal = Journal(there.home / ".state" / "jobs")
         (record,) = journal.records()
         (there.home / ".state" / "jobs" / "journal.jsonl").unlink()
@@ -272,7 +272,7 @@ async def test_a_journal_that_is_lost_while_a_job_runs_costs_no_text(tmp_path: P
 
 async def test_in_read_only_mode_queued_jobs_wait(tmp_path: Path) -> None:
     async with world(tmp_path) as there:
-        job = await there.jobs.save("Later.")
+        job = await there.saver.save("Later.")
     async with world(tmp_path, read_only=True) as there:
         await there.jobs.run()
         assert there.jobs.list(job.job_id)[0].status == "queued"
@@ -283,10 +283,10 @@ async def test_a_request_that_comes_again_gets_its_job_and_files_nothing_twice(
 ) -> None:
     async with world(tmp_path) as there:
         there.tasks.start_soon(there.jobs.run)
-        first = await there.jobs.save("The well is dry.", job_id="save-r_1")
+        first = await there.saver.save("The well is dry.", job_id="save-r_1")
         assert (first.job_id, first.status) == ("save-r_1", "queued")
         (done,) = await finished(there, first.job_id)
-        again = await there.jobs.save("The well is dry.", job_id="save-r_1")
+        again = await there.saver.save("The well is dry.", job_id="save-r_1")
         assert again == done
         assert there.jobs.list() == (done,)
         assert there.jobs.waiting == 0
@@ -298,12 +298,12 @@ async def test_an_id_that_is_none_is_refused_before_anything_is_noted(
 ) -> None:
     async with world(tmp_path) as there:
         with pytest.raises(InputError, match="job id"):
-            await there.jobs.save("The well is dry.", job_id=job_id)
+            await there.saver.save("The well is dry.", job_id=job_id)
         assert there.jobs.list() == ()
 
 
 async def test_one_request_sent_many_times_at_once_is_one_job(tmp_path: Path) -> None:
     async with world(tmp_path) as there, anyio.create_task_group() as tasks:
         for _ in range(10):
-            tasks.start_soon(partial(there.jobs.save, "The well is dry.", job_id="save-1"))
+            tasks.start_soon(partial(there.saver.save, "The well is dry.", job_id="save-1"))
     assert [job.job_id for job in there.jobs.list()] == ["save-1"]

@@ -11,13 +11,16 @@ from typing import Any
 import anyio
 
 from memory_mcp.core.config import Config
+from memory_mcp.curate.curation import Curation, Parts, curate
 from memory_mcp.curate.edit import Writer
+from memory_mcp.curate.jobs import Jobs
 from memory_mcp.curate.journal import Journal
-from memory_mcp.curate.save import Jobs
+from memory_mcp.curate.save import Saver
 from memory_mcp.index.index import Index
 from memory_mcp.index.view import IndexView
 from memory_mcp.notes.history import History
 from memory_mcp.notes.sources import open_sources
+from memory_mcp.search.read import Reader
 from memory_mcp.search.search import Searcher
 from tests.fakes import FixedClock, HashEmbedder
 
@@ -32,8 +35,18 @@ class World:
     index: Index
     searcher: Searcher
     writer: Writer
-    jobs: Jobs
+    curation: Curation
     tasks: anyio.abc.TaskGroup
+
+    @property
+    def jobs(self) -> Jobs:
+        """Its worker."""
+        return self.curation.jobs
+
+    @property
+    def saver(self) -> Saver:
+        """What notes texts to be filed."""
+        return self.curation.saver
 
     def file(self, reference: str) -> Path:
         """Where a note is on disk."""
@@ -67,9 +80,11 @@ async def world(
     view = IndexView(index, sources)
     searcher = Searcher(view, config.search)
     writer = Writer(sources, view, history, clock, searcher, config.writing)
-    jobs = Jobs(Journal(home / ".state" / "jobs"), writer, view, clock, config.agent)
+    reader = Reader(view, sources, config.chunking, history.recent.keep)
+    parts = Parts(config, clock, view, history, searcher, reader, writer)
+    curation = curate(parts, Journal(home / ".state" / "jobs"))
     async with anyio.create_task_group() as tasks:
-        made = World(home, clock, history, index, searcher, writer, jobs, tasks)
+        made = World(home, clock, history, index, searcher, writer, curation, tasks)
         for reference, text in (notes or {}).items():
             path = made.file(reference)
             path.parent.mkdir(parents=True, exist_ok=True)

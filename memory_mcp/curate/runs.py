@@ -1,0 +1,191 @@
+"""Carrying out plans: all of a plan or nothing, once, and back again byte for byte."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+
+import anyio
+import anyio.to_thread
+
+from memory_mcp.core.errors import ConflictError, MemoryMcpError, NotFoundError, RefusedError
+from memory_mcp.core.parse import revision_of
+from memory_mcp.core.ports import Clock
+from memory_mcp.curate.edit import iso
+from memory_mcp.curate.plan import Change, Spot, references
+from memory_mcp.curate.record import Planned, Records, run_id_of
+from memory_mcp.index.view import IndexView
+from memory_mcp.notes import files
+from memory_mcp.notes.history import History
+
+log = logging.getLogger(__name__)
+
+
+class Runs:
+    """The only way in which a plan becomes files.
+
+    A run is a job, or one approval; it may carry out several plans. The old bytes of every note
+    are in the history, too, with the run as the reason.
+    """
+
+    def __init__(
+        self, folder: Path, history: History, index: IndexView, clock: Clock, *, read_only: bool
+    ) -> None:
+        self._records = Records(folder, index.sources)
+        self._history = history
+        self._index = index
+        self._clock = clock
+        self._read_only = read_only
+
+    async def apply(self, run: str, changes: Sequence[Change]) -> tuple[str, ...]:
+        """Carry out a plan as a part of a run, and return the references that changed.
+
+        It is done as a whole: where one file is not as the plan knew it, none is changed. Cut off
+        by a kill, it is gone on with by `recover`. Raises ConflictError, RefusedError (read-only,
+        a name that cannot be), StorageError.
+        """
+        self.check_writable()
+        run = run_id_of(run)
+        wanted = [change for change in changes if change.before != change.after]
+        if not wanted:
+            return ()
+        with anyio.CancelScope(shield=True):
+            await anyio.to_thread.run_sync(_check_all, wanted)
+            known = await anyio.to_thread.run_sync(self._known, run)
+            number = len(known) + 1
+            note = partial(self._records.begin, run, number, iso(self._clock.now()), wanted)
+            await anyio.to_thread.run_sync(note)
+            await self._carry_out(run, Planned(number, tuple(wanted)))
+        return references(wanted)
+
+    async def recover(self) -> tuple[str, ...]:
+        """Go on with the plans that a kill cut off; the runs they are part of."""
+        if self._read_only:
+            return ()
+        runs = await anyio.to_thread.run_sync(self._records.open)
+        for run in runs:
+            for planned in await anyio.to_thread.run_sync(self._records.plans, run):
+                if planned.end is None:
+                    with suppress(MemoryMcpError):  # it says so itself, and has put back its part
+                        await self._carry_out(run, planned)
+        return runs
+
+    async def changed(self, run: str) -> tuple[str, ...]:
+        """The references that a run has changed so far; none where it is not known."""
+        plans = await anyio.to_thread.run_sync(self._known, run_id_of(run))
+        return references([c for plan in plans if plan.end == "done" for c in plan.changes])
+
+    async def restore(self, run: str) -> tuple[str, ...]:
+        """Take a whole run back and return the references that are as they were before it.
+
+        Nothing is touched where a note was changed since by somebody else: it is named, and its
+        own history can still be restored. Taking back is a run itself, `undo-<run>`. Raises
+        NotFoundError, ConflictError, RefusedError, StorageError.
+        """
+        self.check_writable()
+        run = run_id_of(run)
+        plans = await anyio.to_thread.run_sync(self._records.plans, run)
+        done = [change for plan in plans if plan.end != "undone" for change in plan.changes]
+        back = await anyio.to_thread.run_sync(_way_back, done)
+        return await self.apply(f"undo-{run}"[:100], back)
+
+    def check_writable(self) -> None:
+        """Raise RefusedError in read-only mode."""
+        if self._read_only:
+            raise RefusedError("This memory is in read-only mode; nothing was changed.")
+
+    def _known(self, run: str) -> tuple[Planned, ...]:
+        try:
+            return self._records.plans(run)
+        except NotFoundError:
+            return ()
+
+    async def _carry_out(self, run: str, planned: Planned) -> None:
+        done: list[Change] = []
+        try:
+            for change in planned.changes:
+                await self._make(change, run)
+                done.append(change)
+        except MemoryMcpError as error:
+            log.warning("A plan of run %s was put back: %s", run, type(error).__name__)
+            for change in reversed(done):
+                back = Change(change.spot, change.after, change.before)
+                with suppress(ConflictError):  # changed again by somebody: theirs stays
+                    await self._make(back, run)
+            await anyio.to_thread.run_sync(self._records.end, run, planned.number, "undone")
+            raise
+        await anyio.to_thread.run_sync(self._records.end, run, planned.number, "done")
+
+    async def _make(self, change: Change, run: str) -> None:
+        spot = change.spot
+
+        def step(current: bytes | None) -> bytes | None:
+            if current not in (change.before, change.after):
+                raise _changed(change, current)
+            return change.after
+
+        work = partial(
+            files.update, spot.source, spot.path, step, self._history, self._clock.now(), run
+        )
+        written = await anyio.to_thread.run_sync(work)
+        if written.after is not None:
+            self._history.recent.keep(spot.reference, written.after)
+        await self._index.refresh(spot.source, spot.path)
+
+
+def _check_all(changes: Iterable[Change]) -> None:
+    for change in changes:
+        current = _on_disk(change.spot)
+        if current != change.before:
+            raise _changed(change, current)
+
+
+def _on_disk(spot: Spot) -> bytes | None:
+    try:
+        return files.read(spot.source, spot.path).data
+    except NotFoundError:
+        return None
+
+
+def _changed(change: Change, current: bytes | None) -> ConflictError:
+    now = "is gone" if current is None else f"is at revision {revision_of(current)}"
+    was = (
+        "there was no such note"
+        if change.before is None
+        else (f"it was at revision {revision_of(change.before)}")
+    )
+    return ConflictError(
+        f"Conflict: {change.reference} changed meanwhile: it {now}, and {was} when this was"
+        " planned; nothing was changed. Look at it and plan again."
+    )
+
+
+def _way_back(done: Sequence[Change]) -> list[Change]:
+    """What takes these changes back, the last one first. Raises ConflictError where a note is not
+    as the run left it, or was changed by somebody else in between."""
+    nets: dict[tuple[str, str], Change] = {}
+    for change in done:
+        key = (change.spot.source.id, change.spot.path)
+        known = nets.pop(key, None)
+        if known is not None and known.after != change.before:
+            raise ConflictError(
+                f"{change.reference} was changed by somebody else while the run was under way;"
+                " nothing was taken back. Restore its versions one by one: memory-mcp history"
+                f" {change.reference}."
+            )
+        nets[key] = Change(change.spot, known.before if known else change.before, change.after)
+    back = []
+    for net in reversed(nets.values()):
+        current = _on_disk(net.spot)
+        if current == net.before:
+            continue
+        if current != net.after:
+            raise ConflictError(
+                f"{net.reference} was changed since the run; nothing was taken back. Restore what"
+                f" you want of it with memory-mcp history {net.reference}."
+            )
+        back.append(Change(net.spot, net.after, net.before, "taken back"))
+    return back
