@@ -189,7 +189,8 @@ class Journal:
         fd = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
         with os.fdopen(fd, "rb+", buffering=0) as file:
             size = file.seek(0, os.SEEK_END)
-            cut = size > 0 and os.pread(fd, 1, size - 1) != b"\n"
+            file.seek(max(size - 1, 0))
+            cut = file.read(1) not in (b"", b"\n")
             data = memoryview((b"\n" if cut else b"") + line.encode("utf-8", "replace"))
             try:
                 while data:
@@ -263,17 +264,12 @@ def _applied(known: Record | None, job_id: str, values: Mapping[str, Any]) -> Re
     status = values.get("status", known.job.status)
     if status not in STATUSES:
         raise ValueError(f"unknown status {status!r}")
-    job = replace(
-        known.job,
-        status=status,
-        outcome=values.get("outcome", known.job.outcome),
-        changed=tuple(values.get("changed", known.job.changed)),
-        error=values.get("error", known.job.error),
-        finished=values.get("finished", known.job.finished),
-    )
-    slug, tries = values.get("slug", known.slug), int(values.get("tries", known.tries))
-    request = values.get("request", known.request)
-    return Record(job, request, known.agent, known.project, slug, tries)
+    own = ("outcome", "error", "finished")
+    said = {key: values[key] for key in own if key in values}
+    changed = tuple(values.get("changed", known.job.changed))
+    job = replace(known.job, status=status, changed=changed, **said)
+    rest = {key: values[key] for key in ("request", "slug") if key in values}
+    return replace(known, job=job, tries=int(values.get("tries", known.tries)), **rest)
 
 
 def _slim(record: Record) -> Record:

@@ -107,15 +107,15 @@ class Records:
         path = self._path(run)
         with explained(f"The record of run {run}", "written"):
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            new = not path.exists()
-            fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-            with os.fdopen(fd, "ab") as file:
-                # A line that was cut by a crash ends here, and is no line.
-                file.write(b"" if new else b"\n")
-                file.write(json.dumps(line).encode("ascii") + b"\n")
+            fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+            with os.fdopen(fd, "rb+") as file:
+                size = file.seek(0, os.SEEK_END)
+                file.seek(max(size - 1, 0))
+                cut = file.read(1) not in (b"", b"\n")  # by a crash: no line
+                file.write((b"\n" if cut else b"") + json.dumps(line).encode("ascii") + b"\n")
                 file.flush()
-                os.fsync(file.fileno())
-            if new and os.name != "nt":
+                os.fsync(fd)
+            if size == 0 and os.name != "nt":
                 handle = os.open(self._folder, os.O_RDONLY)
                 try:
                     os.fsync(handle)

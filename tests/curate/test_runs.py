@@ -1,0 +1,183 @@
+"""A plan is carried out whole or not at all, goes on after a kill, and can be taken back."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from memory_mcp.core.edit import EditRequest
+from memory_mcp.core.errors import ConflictError, NotFoundError, RefusedError
+from memory_mcp.curate.plan import Change, references, unified_diff
+from tests.curate.world import World, world
+
+pytestmark = pytest.mark.anyio
+
+NOTES: dict[str, str | bytes] = {
+    "memory/hedge": "---\ntags: [garden]\n---\nThe hedge is hornbeam, planted 2011.\n",
+    "wiki/garden": "# Garden\r\n\r\nThe lawn is moss.\r\n",
+    "wiki/bytes": b"\xff\xfe are no UTF-8\n",
+}
+
+
+async def promotion(there: World) -> tuple[Change, ...]:
+    """The hedge goes to the page, a log is begun, and the inbox note goes."""
+    planner = there.curation.parts.planner()
+    page = planner.page("garden")
+    await planner.edit(page, EditRequest(append="The hedge is hornbeam, planted 2011."))
+    await planner.write(planner.page("logs/2026-05"), "- hedge → [[garden]]", reason="log")
+    await planner.delete(planner.note("hedge"), reason="it is on wiki/garden")
+    return planner.changes
+
+
+def state(there: World) -> dict[str, bytes]:
+    """All notes as they are on disk."""
+    roots = [there.file("memory/x").parent, there.file("wiki/x").parent]
+    return {str(p): p.read_bytes() for root in roots for p in sorted(root.rglob("*.md"))}
+
+
+def record(there: World, run: str) -> Path:
+    return there.home / ".history" / ".runs" / f"{run}.jsonl"
+
+
+async def test_a_plan_touches_nothing_until_it_is_carried_out(tmp_path: Path) -> None:
+    async with world(tmp_path, NOTES) as there:
+        before = state(there)
+        changes = await promotion(there)
+        assert state(there) == before
+        assert references(changes) == ("wiki/garden", "wiki/logs/2026-05", "memory/hedge")
+        diff = unified_diff(changes)
+        assert "+++ b/wiki/garden.md" in diff and "+The hedge is hornbeam" in diff
+        assert "+++ /dev/null" in diff and "--- /dev/null" in diff
+
+        changed = await there.curation.runs.apply("deep-1", changes)
+        assert changed == references(changes)
+        assert "hornbeam" in there.text("wiki/garden")
+        assert not there.file("memory/hedge").exists()
+
+
+async def test_a_run_of_several_plans_is_taken_back_byte_for_byte(tmp_path: Path) -> None:
+    async with world(tmp_path, NOTES) as there:
+        before, runs = state(there), there.curation.runs
+        await runs.apply("deep-1", await promotion(there))
+        planner = there.curation.parts.planner()
+        await planner.edit(planner.page("garden"), EditRequest(append="And a pond."))
+        await planner.put(planner.page("bytes"), b"\xfe\x00other bytes")
+        await runs.apply("deep-1", planner.changes)
+        after = state(there)
+
+        back = await runs.restore("deep-1")
+        assert set(back) == {"wiki/garden", "wiki/logs/2026-05", "memory/hedge", "wiki/bytes"}
+        assert state(there) == before
+        assert await runs.restore("deep-1") == (), "taken back twice is once"
+
+        await runs.restore("undo-deep-1")
+        assert state(there) == after, "taking back can be taken back, too"
+
+
+async def test_a_note_that_changed_meanwhile_stops_the_whole_plan(tmp_path: Path) -> None:
+    async with world(tmp_path, NOTES) as there:
+        changes = await promotion(there)
+        there.file("memory/hedge").write_text("The hedge is yew.\n", encoding="utf-8")
+        before = state(there)
+        with pytest.raises(ConflictError, match="memory/hedge"):
+            await there.curation.runs.apply("deep-1", changes)
+        assert state(there) == before
+        assert not record(there, "deep-1").exists()
+
+
+async def test_what_somebody_changed_since_is_not_taken_back(tmp_path: Path) -> None:
+    async with world(tmp_path, NOTES) as there:
+        await there.curation.runs.apply("deep-1", await promotion(there))
+        there.file("wiki/garden").write_text("Mine now.\n", encoding="utf-8")
+        before = state(there)
+        with pytest.raises(ConflictError, match="wiki/garden"):
+            await there.curation.runs.restore("deep-1")
+        assert state(there) == before
+
+
+async def test_what_somebody_changed_in_between_is_not_taken_back(tmp_path: Path) -> None:
+    async with world(tmp_path, NOTES) as there:
+        runs = there.curation.runs
+        await runs.apply("deep-1", await promotion(there))
+        there.file("wiki/garden").write_text("Mine now.\n", encoding="utf-8")
+        planner = there.curation.parts.planner()
+        await planner.edit(planner.page("garden"), EditRequest(append="And a pond."))
+        await runs.apply("deep-1", planner.changes)
+        before = state(there)
+        with pytest.raises(ConflictError, match="somebody else"):
+            await runs.restore("deep-1")
+        assert state(there) == before
+
+
+@pytest.mark.parametrize("made", range(4))
+async def test_a_plan_that_a_kill_cut_off_is_gone_on_with(tmp_path: Path, made: int) -> None:
+    """The record is there, and so many of the files had been changed."""
+    async with world(tmp_path, NOTES) as there:
+        before, runs = state(there), there.curation.runs
+        changes = await promotion(there)
+        await runs.apply("deep-1", changes)
+        after = state(there)
+        await runs.restore("deep-1")
+        path = record(there, "deep-1")
+        first, _ = path.read_text(encoding="utf-8").splitlines()
+        path.write_text(f'{first}\n{{"plan": 1, "en', encoding="utf-8")  # cut while it was written
+        for change in changes[:made]:
+            there.file(change.reference).unlink(missing_ok=True)
+            if change.after is not None:
+                there.file(change.reference).write_bytes(change.after)
+
+        assert await runs.recover() == ("deep-1",)
+        assert state(there) == after
+        assert await runs.recover() == ()
+        assert set(await runs.changed("deep-1")) == set(references(changes))
+        await runs.restore("deep-1")
+        assert state(there) == before
+
+
+async def test_a_cut_off_plan_whose_note_was_changed_since_is_put_back(tmp_path: Path) -> None:
+    async with world(tmp_path, NOTES) as there:
+        before, runs = state(there), there.curation.runs
+        changes = await promotion(there)
+        await runs.apply("deep-1", changes)
+        await runs.restore("deep-1")
+        path = record(there, "deep-1")
+        first, _ = path.read_text(encoding="utf-8").splitlines()
+        path.write_text(first + "\n", encoding="utf-8")
+        page = changes[0]
+        assert page.after is not None
+        there.file(page.reference).write_bytes(page.after)
+        there.file("memory/hedge").write_text("The hedge is yew.\n", encoding="utf-8")
+
+        await runs.recover()
+        now = state(there)
+        assert now.pop(str(there.file("memory/hedge"))) == b"The hedge is yew.\n"
+        before.pop(str(there.file("memory/hedge")))
+        assert now == before
+        assert await runs.changed("deep-1") == ()
+
+
+async def test_an_unknown_run_and_a_read_only_memory_are_named(tmp_path: Path) -> None:
+    async with world(tmp_path, NOTES) as there:
+        with pytest.raises(NotFoundError, match="no-such-run"):
+            await there.curation.runs.restore("no-such-run")
+    async with world(tmp_path / "ro", NOTES, read_only=True) as there:
+        with pytest.raises(RefusedError, match="read-only"):
+            await there.curation.runs.apply("x", ())
+
+
+async def test_the_record_tells_whose_notes_it_holds(tmp_path: Path) -> None:
+    """A run of another agent's inbox is neither taken back nor gone on with from here."""
+    async with world(tmp_path, NOTES) as there:
+        await there.curation.runs.apply("deep-1", await promotion(there))
+        path = record(there, "deep-1")
+        first, _ = path.read_text(encoding="utf-8").splitlines()
+        line = json.loads(first)
+        for change in line["changes"]:
+            change["source"] = change["source"].replace("memory:default", "memory:jay")
+        path.write_text(json.dumps(line) + "\n", encoding="utf-8")
+        assert any(c["source"] == "memory:jay" for c in line["changes"])
+        assert await there.curation.runs.recover() == ()
+        with pytest.raises(Exception, match="another agent"):
+            await there.curation.runs.restore("deep-1")
