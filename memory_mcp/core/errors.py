@@ -11,8 +11,15 @@ MemoryMcpError
 ├── StorageError          the disk or the file system said no
 ├── EngineError           no server of the memory answers
 ├── ToolError             a tool refused, for a caller that is no model
-└── EmbeddingError        a text could not be embedded
-    └── ModelError        the model cannot be loaded or used at all
+├── EmbeddingError        a text could not be embedded
+│   └── ModelError        the model cannot be loaded or used at all
+└── ReasonerError         a chat model did not do its part
+    ├── SetupError        its settings cannot work: no key, no model, a key that is refused
+    ├── UnreachableError  its host or program is not there
+    ├── BusyError         it is there, and has no time or is out of order
+    ├── DeclinedError     it does not take this request
+    ├── AnswerError       what it answered cannot be used
+    └── BudgetError       the tokens for this job or this day are used up
 """
 
 from __future__ import annotations
@@ -87,3 +94,31 @@ class EmbeddingError(MemoryMcpError):
 
 class ModelError(EmbeddingError):
     """The embedding model cannot be loaded or used; trying again will not help."""
+
+
+class ReasonerError(MemoryMcpError):
+    """A chat model did not do its part; nothing was changed by it."""
+
+
+class SetupError(ReasonerError):
+    """The settings of the chat model cannot work; trying again will not help."""
+
+
+class UnreachableError(ReasonerError):
+    """The host or program of the chat model is not there. Only then is the next one asked."""
+
+
+class BusyError(ReasonerError):
+    """The chat model is there and has no time, or is out of order; later it may answer."""
+
+
+class DeclinedError(ReasonerError):
+    """The chat model does not take this request, or refuses to answer it."""
+
+
+class AnswerError(ReasonerError):
+    """The chat model's answer cannot be used: empty, cut, too long, not of the form asked for."""
+
+
+class BudgetError(ReasonerError):
+    """The tokens for this job or this day are used up; the text says when it goes on."""

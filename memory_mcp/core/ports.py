@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
 from memory_mcp.core.band import Band
+from memory_mcp.core.chat import Function, Message, Reply
 
 Vectors = npt.NDArray[np.float32]
 Tokens = npt.NDArray[np.int8]
@@ -133,4 +134,38 @@ class VectorStore(Protocol):
 
     def close(self) -> None:
         """Let go of all resources."""
+        ...
+
+
+class Reasoner(Protocol):
+    """A chat model that files, merges and reviews."""
+
+    @property
+    def name(self) -> str:
+        """Provider and model, for people and records."""
+        ...
+
+    async def reply(
+        self,
+        messages: Sequence[Message],
+        functions: Sequence[Function] = (),
+        schema: Mapping[str, Any] | None = None,
+    ) -> Reply:
+        """The answer to a conversation. It may call `functions`; with a `schema`, a JSON schema of
+        an object, its text should be JSON of that form, which the caller still has to check.
+        Raises ReasonerError."""
+        ...
+
+
+class Toolbox(Protocol):
+    """The functions that a model may call while it works on a job, and what carries them out."""
+
+    @property
+    def functions(self) -> Sequence[Function]:
+        """What is offered."""
+        ...
+
+    async def call(self, name: str, arguments: Mapping[str, Any]) -> str:
+        """Carry out one of the functions; the text that the model reads. Raises MemoryMcpError,
+        whose text the model is told, so that it can correct itself."""
         ...
