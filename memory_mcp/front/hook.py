@@ -39,6 +39,10 @@ START_SECONDS = 2.2
 """When a hook gives up, after the interpreter has started; the second where it may wait for an
 engine to come up (session-start). Outside, 1 s and 2.5 s are promised."""
 
+REASONER = "MEMORY_MCP_REASONER"
+"""Set for a program that reasons for the memory. Where it is an agent that has our hooks, what it
+is asked is no conversation with its user: nothing is recalled and nothing is queued."""
+
 SPARE_SECONDS = 0.05
 """What an answer needs to reach the client: so much less time is the engine's."""
 
@@ -60,7 +64,7 @@ class Hook:
         self._deadline = begin + seconds
         self._seconds = seconds
         self._saying = threading.Lock()
-        self._told = False
+        self._told = self._reasons = bool(environ.get(REASONER, "").strip())
 
     def run(self) -> None:
         """Read, ask, print. Raises nothing; the process may end in the middle of it."""
@@ -99,6 +103,8 @@ class Hook:
         if self._event not in EVENTS:
             raise Unreadable(f"there is no hook {self._event!r}; there are {', '.join(EVENTS)}")
         payload = payload_of(read_some)
+        if self._reasons:
+            return
         named = payload.get("hook_event_name")
         if named is not None and named != EVENTS[self._event]:
             raise Unreadable(f"the input is of {named!r}, not of {EVENTS[self._event]}")

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import logging
-import re
 from base64 import b64decode
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
-from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +12,18 @@ import numpy as np
 from memory_mcp.core.config import EmbeddingSettings
 from memory_mcp.core.errors import EmbeddingError, ModelError
 from memory_mcp.core.ports import Vectors
+from memory_mcp.core.web import (
+    ATTEMPTS,
+    CONNECT_SECONDS,
+    FIRST_WAIT_SECONDS,
+    LONGEST_WAIT_SECONDS,
+    LaterError,
+    is_busy,
+    retry_seconds,
+    said,
+    shown,
+    wait,
+)
 from memory_mcp.index.identity import embedding_identity
 from memory_mcp.index.prefixes import prefixes
 from memory_mcp.index.probe import ANSWERS, QUESTIONS, band
@@ -29,23 +38,8 @@ _BYTES_TEXT = 16_000  # 4,000 tokens of English, 8,000 of Chinese: what openai a
 _BYTES_CALL = 32_000  # mistral takes 16,384 tokens a call
 _QUESTION = 256  # tokens; of a longer text its ends and windows are embedded
 _BYTES_TOKEN = 4
-_ATTEMPTS = 4
-_FIRST_WAIT_SECONDS = 0.5  # doubled with each attempt, with jitter
 _TIMEOUT_SECONDS = 60.0  # of silence; some machines embed a batch that slowly
-_CONNECT_SECONDS = 10.0
-_LONGEST_WAIT_SECONDS = 30.0  # whatever Retry-After says
-_SAID, _ECHO = 200, 12  # characters of an error's text, and of a text that is no chance in it
-_USER = re.compile(r"//[^/@]*@")  # a name and password in an address: for the server only
-_BUSY = (408, 409, 425, 429)
 _TOO_MUCH = (400, 413, 422)  # what servers say to a batch that is larger than they take
-
-
-class _BusyError(Exception):
-    """The server asked to come back later, or was not reached."""
-
-    def __init__(self, message: str, retry_after: float | None = None) -> None:
-        super().__init__(message)
-        self.retry_after = retry_after
 
 
 class _RefusedError(EmbeddingError):
@@ -68,7 +62,7 @@ class HttpEmbedder:
         logging.getLogger("stamina").setLevel(logging.ERROR)  # a retry is no news by itself
         base, self.model, key = _choice(settings, environ)
         self._url = f"{base.rstrip('/')}/embeddings"
-        self._shown = _USER.sub("//", self._url)
+        self._shown = shown(self._url)
         self._ask, self._tell = prefixes(self.model)
         self._most = BATCH
         self._client = _client(key, timeout)
@@ -77,7 +71,7 @@ class HttpEmbedder:
         self.band = band(asked, self.passages(ANSWERS))
         rules = f"{self._tell.strip()}/unit" if self._tell else "mean/unit"
         self.identity = embedding_identity(
-            settings.provider, self.model, _USER.sub("//", base), self.dimension, rules
+            settings.provider, self.model, shown(base), self.dimension, rules
         )
 
     def passages(self, texts: Sequence[str]) -> Vectors:
@@ -139,15 +133,15 @@ class HttpEmbedder:
 
         try:
             for attempt in stamina.retry_context(
-                on=_wait,
-                attempts=_ATTEMPTS,
-                timeout=4 * _LONGEST_WAIT_SECONDS,
-                wait_initial=_FIRST_WAIT_SECONDS,
-                wait_max=_LONGEST_WAIT_SECONDS,
+                on=wait,
+                attempts=ATTEMPTS,
+                timeout=4 * LONGEST_WAIT_SECONDS,
+                wait_initial=FIRST_WAIT_SECONDS,
+                wait_max=LONGEST_WAIT_SECONDS,
             ):
                 with attempt:
                     return self._post(body)
-        except _BusyError as error:
+        except LaterError as error:
             raise EmbeddingError(
                 f"{error}; the words of the notes are searched meanwhile"
             ) from error
@@ -159,15 +153,17 @@ class HttpEmbedder:
         try:
             response = self._client.post(self._url, json=body)
         except httpx.TransportError as error:
-            raise _BusyError(f"{self._shown} was not reached ({type(error).__name__})") from error
+            raise LaterError(f"{self._shown} was not reached ({type(error).__name__})") from error
         except httpx.InvalidURL as error:
             raise ModelError(f"embedding.base_url is no address: {self._shown}") from error
         except httpx.RequestError as error:  # such as a body that is not packed as it says
             kind = type(error).__name__
             raise EmbeddingError(f"{self._shown} gave an unreadable answer ({kind})") from error
-        if response.status_code in _BUSY or response.status_code >= 500:
-            wait = retry_seconds(response.headers.get("retry-after"), response.headers.get("date"))
-            raise _BusyError(f"{self._shown} answered {response.status_code}", wait)
+        if is_busy(response.status_code):
+            after = retry_seconds(
+                response.headers.get("retry-after"), response.headers.get("date")
+            )
+            raise LaterError(f"{self._shown} answered {response.status_code}", after)
         return _answer(response, self._shown, body)
 
 
@@ -181,22 +177,13 @@ def _answer(response: httpx.Response, url: str, body: Mapping[str, Any]) -> Any:
         raise ModelError(f"{url} answered 404: no such address or model ({model}); check both")
     if not response.is_success:
         kind = _RefusedError if status in _TOO_MUCH else EmbeddingError
-        raise kind(f"{url} answered {status}{_said(response.text, body['input'])}")
+        raise kind(f"{url} answered {status}{said(response.text, body['input'])}")
     try:
         return response.json()
     except (ValueError, RecursionError) as error:
         raise EmbeddingError(
             f"{url} did not answer with JSON; check embedding.base_url"
         ) from error
-
-
-def _said(answer: str, texts: Sequence[str]) -> str:
-    """What a server says about an error, unless it repeats what it was sent: notes belong into no
-    log."""
-    said = " ".join(answer.split())[:_SAID]
-    sent = " ".join(" ".join(text.split()) for text in texts)
-    pieces = (said[start : start + _ECHO] for start in range(max(1, len(said) - _ECHO + 1)))
-    return "" if not said or any(piece in sent for piece in pieces) else f": {said}"
 
 
 def _choice(
@@ -223,33 +210,8 @@ def _client(key: str | None, timeout: float) -> httpx.Client:
     import httpx
 
     headers = {"Authorization": f"Bearer {key}"} if key else {}
-    limits = httpx.Timeout(timeout, connect=min(timeout, _CONNECT_SECONDS))
+    limits = httpx.Timeout(timeout, connect=min(timeout, CONNECT_SECONDS))
     return httpx.Client(headers=headers, timeout=limits, follow_redirects=False)
-
-
-def _wait(error: Exception) -> bool | float | timedelta:
-    """Whether to try again, and after which time if the server named one within bounds."""
-    if not isinstance(error, _BusyError):
-        return False
-    if error.retry_after is None:
-        return True
-    return min(max(error.retry_after, 0.0), _LONGEST_WAIT_SECONDS)
-
-
-def retry_seconds(header: str | None, now: str | None) -> float | None:
-    """Seconds of a Retry-After header, a number or a date, which is compared with the answer's own
-    date; None where it says nothing."""
-    if not header:
-        return None
-    try:
-        return float(header)
-    except ValueError:
-        pass
-    try:
-        wait = parsedate_to_datetime(header) - parsedate_to_datetime(now or "")
-    except (ValueError, TypeError):  # TypeError: one of them without its zone
-        return None
-    return wait.total_seconds()
 
 
 def _numbers(embedding: Any) -> Any:

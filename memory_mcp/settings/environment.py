@@ -13,7 +13,13 @@ from memory_mcp.settings.text import value_of
 
 PREFIX = "MEMORY_MCP_"
 NO_SETTINGS = frozenset(
-    {"MEMORY_MCP_HOME", "MEMORY_MCP_TOKEN", "MEMORY_MCP_DEBUG", "MEMORY_MCP_FOLDER"}
+    {
+        "MEMORY_MCP_HOME",
+        "MEMORY_MCP_TOKEN",
+        "MEMORY_MCP_DEBUG",
+        "MEMORY_MCP_FOLDER",
+        "MEMORY_MCP_REASONER",
+    }
 )
 """Variables that are ours and no settings."""
 

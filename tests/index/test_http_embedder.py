@@ -17,7 +17,8 @@ import stamina
 
 from memory_mcp.core.config import EmbeddingSettings
 from memory_mcp.core.errors import EmbeddingError, ModelError
-from memory_mcp.index.http_embedder import HttpEmbedder, retry_seconds
+from memory_mcp.core.web import retry_seconds
+from memory_mcp.index.http_embedder import HttpEmbedder
 from memory_mcp.index.probe import ANSWERS, PAIRS, QUESTIONS
 
 Answer = tuple[int, dict[str, str], Any]
