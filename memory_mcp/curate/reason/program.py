@@ -83,8 +83,8 @@ async def _wait(process: Process, streams: Sequence[IO[bytes]]) -> None:
 
 
 async def _watch(streams: Sequence[IO[bytes]], scope: anyio.CancelScope) -> None:
-    while _size(streams) <= MOST_BYTES:
-        await anyio.sleep(_LOOK_SECONDS)  # noqa: ASYNC110 - a file does not tell that it grows
+    while _size(streams) <= MOST_BYTES:  # noqa: ASYNC110 - a file does not tell that it grows
+        await anyio.sleep(_LOOK_SECONDS)
     scope.cancel()
 
 
