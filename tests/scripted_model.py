@@ -30,6 +30,7 @@ Fault = Literal[
     "empty",  # an answer without text and calls
     "cut",  # ended at the limit of length, in the middle of the text
     "not json",  # a body that is no JSON
+    "raw",  # the body is what the rule says
     "wrong type",  # a page of HTML
     "status",  # the rule's status
     "429",
@@ -247,6 +248,8 @@ class ScriptedModel:
         kind = {"content-type": "application/json"}
         if rule.fault == "wrong type":
             return 200, {"content-type": "text/html"}, b"<html>Welcome to the proxy</html>"
+        if rule.fault == "raw":
+            return 200, kind, rule.says.encode()
         if rule.fault == "not json":
             return 200, kind, b'{"choices": [{"mess'
         status = self._status(rule, request)

@@ -364,3 +364,8 @@ def test_whatever_stands_in_the_file_is_read_or_refused_in_words(
         assert all(problem.message and problem.origin for problem in error.problems)
     else:
         assert loaded.config.home == str(home)
+
+
+def test_the_mark_of_a_reasoners_environment_is_no_setting(home: Path) -> None:
+    loaded = load({"MEMORY_MCP_REASONER": "1"}, {"home": str(home)})
+    assert loaded.config.reasoner.provider == "none"

@@ -214,7 +214,7 @@ class ReasonerSettings(ReasonerChoice):
     """The chat model that files, merges and reviews; none: the user's own agent does."""
 
     fallback: tuple[ReasonerChoice, ...] = ()
-    """Tried in this order where the first one fails."""
+    """Asked in this order where those before are not there."""
 
 
 class HttpToken(Section):

@@ -132,20 +132,24 @@ class DayBudget:
     ) -> Reply:
         """The model's answer. Raises ReasonerError; BudgetError where nothing was asked."""
         about = _about(messages, functions)
-        day = await self._counted(lambda: self._ledger.take(about))
+        try:
+            day = await anyio.to_thread.run_sync(self._ledger.take, about)
+        except StorageError as error:
+            raise BudgetError(f"the tokens of today cannot be counted: {error}") from error
         try:
             reply = await self._reasoner.reply(messages, functions, schema)
         except _FREE:
-            await self._counted(lambda: self._ledger.correct(day, -about))
+            await self._correct(day, -about)
             raise
-        await self._counted(lambda: self._ledger.correct(day, reply.tokens - about))
+        await self._correct(day, reply.tokens - about)
         return reply
 
-    async def _counted(self, step: Any) -> Any:
+    async def _correct(self, day: str, difference: int) -> None:
+        """An answer that is there is not lost because its exact cost cannot be written down."""
         try:
-            return await anyio.to_thread.run_sync(step)
+            await anyio.to_thread.run_sync(self._ledger.correct, day, difference)
         except StorageError as error:
-            raise BudgetError(f"the tokens of today cannot be counted: {error}") from error
+            log.warning("%s; the tokens of today are those of an estimate", error)
 
 
 class JobBudget:

@@ -10,6 +10,8 @@ from typing import Any, Literal
 import anyio
 import pytest
 import stamina
+from hypothesis import given
+from hypothesis import strategies as st
 
 from memory_mcp.core.chat import Function, FunctionCall, Message
 from memory_mcp.core.config import ReasonerChoice
@@ -301,6 +303,60 @@ def test_answers_of_any_form_are_read_or_named(dialect: Dialect, answer: Any) ->
         assert str(error)
     else:
         assert reply.tokens > 0
+
+
+KEYS = st.sampled_from(
+    [
+        "choices",
+        "message",
+        "content",
+        "text",
+        "tool_calls",
+        "function",
+        "name",
+        "arguments",
+        "id",
+        "usage",
+        "total_tokens",
+        "type",
+        "finish_reason",
+        "refusal",
+        "error",
+        "model",
+        "stop_reason",
+        "input",
+    ]
+)
+LEAVES = st.none() | st.booleans() | st.integers() | st.floats()
+NAMES = st.text(max_size=5) | st.sampled_from(["text", "tool_use", "length", "answer"])
+ANY = st.recursive(
+    LEAVES | NAMES,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=5),
+    max_leaves=20,
+)
+
+
+@given(ANY, st.lists(st.dictionaries(KEYS, ANY, max_size=5), min_size=1, max_size=2))
+def test_no_answer_of_a_server_ends_in_another_error(answer: Any, blocks: list[Any]) -> None:
+    for dialect in (OpenAI(), Anthropic()):
+        for whole in (answer, {"choices": [{"message": blocks[0]}]}, {"content": blocks}):
+            try:
+                assert dialect.reply(whole, "m", []).tokens >= 0
+            except ReasonerError as error:
+                assert str(error)
+
+
+async def test_an_answer_that_is_nested_without_end_is_named() -> None:
+    deep = "[" * 100_000
+    rules = [Rule(text=deep), Rule(fault="raw", says=deep)]
+    for rule in rules:
+        with ScriptedModel(rule) as model:
+            try:
+                reply = await endpoint(model, "openai-compatible").reply(asked())
+            except AnswerError as error:
+                assert "did not answer with JSON" in str(error)
+            else:
+                assert reply.text == deep
 
 
 def test_content_in_parts_and_arguments_as_objects_are_read() -> None:

@@ -101,9 +101,7 @@ def test_a_wrong_setting_of_a_fallback_is_found_at_once(tmp_path: Path) -> None:
         command=("agent",),
         fallback=(ReasonerChoice(provider="anthropic", model="claude"),),
     )
-    with pytest.raises(
-        SetupError, match=r"reasoner\.fallback\.0\.provider anthropic takes"
-    ):
+    with pytest.raises(SetupError, match=r"reasoner\.fallback\.0\.provider anthropic takes"):
         make(settings, tmp_path)
 
 
