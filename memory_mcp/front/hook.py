@@ -64,7 +64,8 @@ class Hook:
         self._deadline = begin + seconds
         self._seconds = seconds
         self._saying = threading.Lock()
-        self._told = self._reasons = bool(environ.get(REASONER, "").strip())
+        self._reasons = bool(environ.get(REASONER, "").strip())
+        self._told = self._reasons  # it complains of nothing, either
 
     def run(self) -> None:
         """Read, ask, print. Raises nothing; the process may end in the middle of it."""

@@ -13,6 +13,7 @@ from math import isfinite
 from typing import Any
 
 from memory_mcp.core.errors import AnswerError
+from memory_mcp.core.framing import one_line
 
 LONGEST = 200_000
 """Characters of an answer; a page that a person reads has a tenth of it."""
@@ -24,8 +25,6 @@ _STARTS = 64
 _BEGINS = re.compile(r"[{\[]")
 _MEANT = re.compile(r'\{\s*["}]|\[\s*[{\["]')
 """What begins a value, and is no bracket of prose such as `[1]` or `{name}`."""
-
-_DECODER = json.JSONDecoder()
 
 
 def read_json(text: str) -> Any:
@@ -52,9 +51,22 @@ def object_of(arguments: str) -> dict[str, Any]:
     return value
 
 
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object whose keys stand once each: of two values one would be lost."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise AnswerError(f"the answer has an object with {one_line(twice, 40)!r} twice")
+    return found
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_once)
+
+
 def _whole_or_inside(text: str) -> Any:
     try:
-        value = json.loads(text)
+        value = _DECODER.decode(text)
     except RecursionError as error:
         raise _too_deep() from error
     except ValueError as error:

@@ -65,6 +65,7 @@ def test_any_text_is_read_or_refused_by_name(text: str) -> None:
         ('{"facts": [{"a": 1}, {"b"', "is not JSON"),
         ('```json\n[{"a": 1}, {"b"', "is not JSON"),
         ('{"a": 1} or {"a": 2}', "2 JSON values"),
+        ('So: {"facts": [{"slug": "a", "slug": "b"}]}', "an object with 'slug' twice"),
         ('{"a": NaN}', "not finite"),
         ('So: {"a": [-Infinity]}', "not finite"),
         ('{"a": 1e999}', "not finite"),
