@@ -142,4 +142,6 @@ def _refused(response: httpx.Response, line: Line) -> list[dict[str, Any]]:
         return []
     error = {"code": -response.status_code, "message": response.text}
     ids = [json.loads(number) for number, _, _ in line.answers]
+    if line.kind == "reused id":  # the first of them says how many answers there are to be
+        ids = [json.loads(line.data)["id"]]
     return [{"jsonrpc": "2.0", "id": number, "error": error} for number in ids]
