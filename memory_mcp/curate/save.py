@@ -14,12 +14,13 @@ from memory_mcp.core.saying import saying
 from memory_mcp.core.slug import shown
 from memory_mcp.curate.edit import Writer
 from memory_mcp.curate.filing import Draft, draft, request_of
+from memory_mcp.curate.held import held
 from memory_mcp.curate.jobs import Jobs
 from memory_mcp.curate.journal import Job
 from memory_mcp.curate.policy import check_scope
 from memory_mcp.curate.results import WriteResult
 from memory_mcp.curate.saved import line_of, names_from, url_of
-from memory_mcp.curate.similar import find_same, read_body
+from memory_mcp.curate.similar import read_body
 from memory_mcp.curate.task import Kind, Outcome, Task
 from memory_mcp.index.view import IndexView
 from memory_mcp.notes.place import is_taken
@@ -79,17 +80,17 @@ class Saver:
         if record.slug is not None and await self._is_filed(record.slug, content):
             reference = join(self._writer.inbox.name, record.slug)
             return Outcome(f"Filed as {reference}.", (reference,))
-        same = await find_same(self._index, content)
-        if same is not None:
-            return Outcome(f"Nothing new: {same} says it already.")
+        known = await held(self._index, content)
+        if known.same is not None:
+            return Outcome(known.told)
         source = request.get("source_url")
         make = partial(draft, content, request.get("context"), source, self._jobs.agent)
         made = await anyio.to_thread.run_sync(make)
         done = await self._create(task, made)
         near = ", ".join(f"{item.reference} ({item.score:.2f})" for item in done.similar)
-        notes = [f"Filed as {done.reference}.", *done.warnings]
+        notes = [f"Filed as {done.reference}.", *filter(None, [known.told]), *done.warnings]
         if near:
-            notes.insert(1, f"Similar notes: {near}.")
+            notes.append(f"Similar notes: {near}.")
         return Outcome(" ".join(notes), (done.reference,))
 
     async def _create(self, task: Task, made: Draft) -> WriteResult:

@@ -1,20 +1,16 @@
-"""Notes that say the same, or nearly."""
+"""Notes that are near one that was written, and the text of a note to compare."""
 
 from __future__ import annotations
 
 import logging
 
-import anyio.to_thread
-
 from memory_mcp.core.errors import MemoryMcpError
 from memory_mcp.core.frontmatter import split
 from memory_mcp.core.plain import clip, plain
 from memory_mcp.core.private import strip
-from memory_mcp.core.saying import saying
 from memory_mcp.core.words import query_terms
 from memory_mcp.curate.results import Similar
 from memory_mcp.index.frames import frames
-from memory_mcp.index.table import Entry
 from memory_mcp.index.view import IndexView
 from memory_mcp.notes import files
 from memory_mcp.notes.sources import Source
@@ -28,8 +24,8 @@ SIMILAR = 0.6
 
 _MAX_ASKED = 600  # characters of the text that are asked for: its beginning says what it is about
 _MAX_SIMILAR = 3
-_MAX_CANDIDATES = 20
-_OWN_KINDS = ("memory", "wiki")
+OWN_KINDS = ("memory", "wiki")
+"""Kinds of sources that are memory itself, and no one's vault."""
 
 
 async def find_similar(
@@ -41,7 +37,7 @@ async def find_similar(
     """
     body = strip(split(text).body)
     asked = clip(plain(body), _MAX_ASKED)
-    names = tuple({source.name for source in index.sources if source.kind in _OWN_KINDS})
+    names = tuple({source.name for source in index.sources if source.kind in OWN_KINDS})
     if not query_terms(asked) or not names:
         return ()
     request = SearchRequest(asked, limit=_MAX_SIMILAR + 1, min_score=SIMILAR, sources=names)
@@ -52,23 +48,6 @@ async def find_similar(
         return ()
     hits = [hit for hit in found.hits if hit.card.reference != reference]
     return tuple(Similar(hit.card.reference, hit.score) for hit in hits[:_MAX_SIMILAR])
-
-
-async def find_same(index: IndexView, text: str) -> str | None:
-    """The reference of an inbox or wiki note whose body, or a passage of it, says the same.
-
-    What only dresses a text does not count (see `saying`); whatever may mean something does.
-    """
-    wanted = saying(text)
-    if not wanted:
-        return None
-    for entry in _candidates(index, text):
-        if any(saying(passage.text) == wanted for passage in entry.passages):
-            return entry.card.reference
-        body = await anyio.to_thread.run_sync(read_body, entry.source, entry.card.path)
-        if saying(body) == wanted:
-            return entry.card.reference
-    return None
 
 
 def read_body(source: Source, path: str) -> str:
@@ -82,16 +61,3 @@ def read_body(source: Source, path: str) -> str:
         log.info("%s/%s was not compared: %s", source.name, path, error)
         return ""
     return strip(split(data.decode("utf-8", "replace")).body)
-
-
-def _candidates(index: IndexView, text: str) -> list[Entry]:
-    """Notes that hold the words of a text, the best first."""
-    own = {source.id: source for source in index.sources if source.kind in _OWN_KINDS}
-    languages = {entry.card.language for entry in index.entries(own)} or {"en"}
-    terms = query_terms(text, languages)
-    points = [point for point, _ in index.words(own).passages(terms, _MAX_CANDIDATES)]
-    found: dict[str, Entry] = {}
-    for point in points:
-        if (there := index.at(point)) is not None:
-            found.setdefault(there[0].card.reference, there[0])
-    return list(found.values())

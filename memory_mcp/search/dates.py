@@ -75,12 +75,25 @@ class Day:
 
 def find(text: str) -> tuple[Day, ...]:
     """All dates that a text names; a year alone only where nothing else is named."""
-    found = [Day(int(y), int(m), int(d) if d else None) for y, m, d in _ISO.findall(text)]
-    found += [Day(int(y), int(m), int(d)) for d, m, y in _DOTTED.findall(text)]
-    found += [named for match in _NAMED.finditer(text) if (named := _named(text, match))]
+    found = [day for _, _, day in located(text)]
     if not found:
         found = [Day(int(year)) for year in _LONE_YEAR.findall(text)]
     return tuple(dict.fromkeys(found))
+
+
+def located(text: str) -> list[tuple[int, int, Day]]:
+    """(start, end, date) of all dates in a text but years alone: first those in digits."""
+    found = [(*match.span(), _numbered(match, (1, 2, 3))) for match in _ISO.finditer(text)]
+    found += [(*match.span(), _numbered(match, (3, 2, 1))) for match in _DOTTED.finditer(text)]
+    for match in _NAMED.finditer(text):
+        if (named := _named(text, match)) is not None:
+            found.append((*match.span(), named))
+    return found
+
+
+def _numbered(match: re.Match[str], order: tuple[int, int, int]) -> Day:
+    year, month, day = (match[place] for place in order)
+    return Day(int(year), int(month), int(day) if day else None)
 
 
 def _named(text: str, match: re.Match[str]) -> Day | None:

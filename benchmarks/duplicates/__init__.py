@@ -1,0 +1,1 @@
+"""Whether duplicates are noticed, and new facts never taken for them."""
