@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 
 _MAX_CANDIDATES = 20
 _MAX_COMPARED = 20_000
-"""Characters up to which two texts are compared sentence by sentence: 0.1 s of a worker thread.
+"""Characters up to which two texts are compared sentence by sentence: 0.3 s of a worker thread.
 Longer ones are the same only where they are equal."""
 _MAX_NEW = 5  # values and words that are named as new
 _MAX_EXCERPT = 160

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from memory_mcp.core.fold import spelled_out
@@ -33,6 +34,9 @@ SHARED = 0.4
 REPLACED = 0.5
 """Share of a sentence's words up to which others in their place are another value of the same."""
 
+_MOST = 50  # sentences of each text that are looked at for another value
+_CACHED = 20_000  # words
+_RECENT = 512  # sentences
 _LANGUAGES = ("en", "de")
 _NEGATIONS = frozenset(spelled_out(word) for word in NEGATIONS)
 _NOT = "\0not"  # one for all words of denial
@@ -69,14 +73,15 @@ def compare(new: str, old: str, likeness: float) -> Novelty:
     code = _language(new, old)
     ours = sentences(new, told(new) or code)
     theirs = sentences(old, told(old) or code)
-    nearest = max(theirs, key=lambda one: _overlap(ours, one), default=None)
-    excerpt = nearest.text if nearest else ""
+    about = frozenset[str]().union(*map(_words, ours))
+    near = sorted(theirs, key=lambda one: -len(about & _words(one)))
+    excerpt = near[0].text if near else ""
     if wanted and wanted == saying(old):
         return Novelty("same", likeness, (), excerpt)
     like_enough = likeness == 0 or likeness >= LEAST_LIKE
     if not lacking and like_enough and agree(ours, theirs):
         return Novelty("same", likeness, (), excerpt)
-    return Novelty(_other(ours, theirs, likeness), likeness, lacking, excerpt)
+    return Novelty(_other(ours, near, likeness), likeness, lacking, excerpt)
 
 
 def _language(*texts: str) -> str:
@@ -88,7 +93,7 @@ def _counts(token: Token) -> bool:
     """Whether a reader would miss it."""
     if token.kind == "break":
         return False
-    return token.is_concrete or not any(token.value in stop_words(code) for code in _LANGUAGES)
+    return token.is_concrete or not _is_stop(token.value)
 
 
 def _keys(token: Token) -> frozenset[str]:
@@ -97,31 +102,43 @@ def _keys(token: Token) -> frozenset[str]:
         return frozenset([_NOT])
     if token.kind != "word":
         return frozenset([token.value])
-    return frozenset(form for code in _LANGUAGES for form in stems(token.value, code))
+    return _forms(token.value)
 
 
+@lru_cache(_RECENT)
 def _words(sentence: Sentence) -> frozenset[str]:
     """What a sentence is about, in forms that meet."""
     return _content(sentence.words)
 
 
 def _content(words: frozenset[str]) -> frozenset[str]:
-    content = (word for word in words if not any(word in stop_words(code) for code in _LANGUAGES))
-    return frozenset(key for word in content for key in stems(word, "en"))
+    return frozenset(_subject(word) for word in words if not _is_stop(word))
 
 
-def _overlap(ours: Sequence[Sentence], other: Sentence) -> int:
-    return max((len(_words(one) & _words(other)) for one in ours), default=0)
+@lru_cache(_CACHED)
+def _subject(word: str) -> str:
+    return stems(word, "en")[0]
+
+
+@lru_cache(_CACHED)
+def _is_stop(word: str) -> bool:
+    return any(word in stop_words(code) for code in _LANGUAGES)
+
+
+@lru_cache(_CACHED)
+def _forms(word: str) -> frozenset[str]:
+    return frozenset(form for code in _LANGUAGES for form in stems(word, code))
 
 
 def _other(ours: Sequence[Sentence], theirs: Sequence[Sentence], likeness: float) -> Kind:
-    """Which of the three answers that keep a text it is: only what is said about it differs."""
-    new = frozenset[str]().union(*(_words(one) for one in ours))
-    old = frozenset[str]().union(*(_words(one) for one in theirs))
+    """Which of the three answers that keep a text it is: only what is said about it differs.
+    `theirs` come with the nearest first."""
+    new = frozenset[str]().union(*map(_words, ours))
+    old = frozenset[str]().union(*map(_words, theirs))
     shared = len(new & old) / max(1, min(len(new), len(old)))
     if shared < SHARED and likeness < NEAR:
         return "unrelated"
-    if any(_contradicts(one, theirs) for one in ours):
+    if any(_contradicts(one, theirs[:_MOST]) for one in ours[:_MOST]):
         return "contradiction"
     return "new"
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import pairwise
 
 import regex
@@ -53,7 +54,7 @@ class Bound:
 Part = tuple[Bound, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Sentence:
     """A sentence, list item or heading. `lead` is what it stands under."""
 
@@ -65,16 +66,29 @@ class Sentence:
     bullet: int = -1
     """Indentation of a list item; -1 for others."""
 
-    @property
+    @cached_property
     def values(self) -> frozenset[str]:
         """All that is in it."""
         return frozenset(item.value for part in self.parts for item in part)
 
-    @property
+    @cached_property
     def words(self) -> frozenset[str]:
         """The same with the words that bind."""
         binders = (word for part in self.parts for item in part for word in item.binder.split())
         return self.values | frozenset(binders)
+
+    @cached_property
+    def listed(self) -> tuple[object, ...]:
+        """Its parts in order, but those with words and a value of their own as a set."""
+        own, rest = Counter[Part](), list[Part]()
+        first, *others = self.parts or ((),)
+        for part in (first[: self.head], first[self.head :], *others):
+            kinds = {item.kind in _VALUES for item in part}
+            if kinds == {True, False}:
+                own[part] += 1
+            else:
+                rest.append(part)
+        return frozenset(own.items()), tuple(rest)
 
 
 def sentences(text: str, language: str | None = None) -> tuple[Sentence, ...]:
@@ -122,23 +136,10 @@ def _same_lead(new: Sentence, old: Sentence) -> bool:
 
 def equal(new: Sentence, old: Sentence) -> bool:
     """Whether two sentences say the same; see the module."""
-    if len(new.parts) != len(old.parts):
+    if len(new.parts) != len(old.parts) or new.values != old.values:
         return False
     pairs = zip(new.parts, old.parts, strict=True)
-    return all(_same(one, other) for one, other in pairs) or _listed(new) == _listed(old)
-
-
-def _listed(sentence: Sentence) -> tuple[object, ...]:
-    """A sentence as its parts in order, but those with words and a value of their own as a set."""
-    own, rest = Counter[Part](), list[Part]()
-    first, *others = sentence.parts or ((),)
-    for part in (first[: sentence.head], first[sentence.head :], *others):
-        kinds = {item.kind in _VALUES for item in part}
-        if kinds == {True, False}:
-            own[part] += 1
-        else:
-            rest.append(part)
-    return frozenset(own.items()), tuple(rest)
+    return all(_same(one, other) for one, other in pairs) or new.listed == old.listed
 
 
 def _same(new: Part, old: Part) -> bool:

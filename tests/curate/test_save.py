@@ -99,7 +99,7 @@ async def test_a_text_that_is_there_already_is_not_filed_again(tmp_path: Path) -
 async def test_near_duplicates_are_filed_and_named(tmp_path: Path) -> None:
     async with world(tmp_path, {"memory/a": "Alice is allergic to wasps and bees.\n"}) as there:
         there.tasks.start_soon(there.jobs.run)
-        (job,) = await saved(there, "Alice is allergic to wasps, bees.")
+        (job,) = await saved(there, "Alice is allergic to wasps, bees, ants.")
         assert len(job.changed) == 1
         assert "memory/a" in (job.outcome or "")
 
