@@ -45,7 +45,8 @@ _NUMBER = regex.compile(r"[-+±~]?\d+(?:[.,']\d{3})*(?:[.,]\d+)?")
 _GLUED = regex.compile(r"(?P<front>[€$£])?(?P<number>[-+±~]?\d[\d.,']*)(?P<unit>[^\d\s.,']+\d?)?")
 _GROUPS = {"de": ".", "en": ","}
 _WORD = regex.compile(r"[\p{L}\p{M}]+(?:['’\-][\p{L}\p{M}]+)*[-']?")
-_ENDS = ".:…'’‘"
+_ENDS = ".:…"
+_QUOTES = "'‘’"
 _NOT = {"cannot": ("can", "not"), "can't": ("can", "not"), "won't": ("will", "not")}
 _BREAKS = frozenset(",;()–—")
 
@@ -166,7 +167,9 @@ def _signs(text: str, start: int, end: int) -> Iterator[Token]:
 
 
 def _of_run(run: str, start: int, language: str) -> Iterator[Token]:
-    bare = run.rstrip(_ENDS).lstrip("'‘’…")
+    bare = run.rstrip(_ENDS).lstrip(_QUOTES + "…")
+    if not bare[-2:-1].isdigit():  # 5' are feet
+        bare = bare.rstrip(_QUOTES + _ENDS)
     if bare.startswith(_STRUCK) or bare.endswith(_STRUCK):
         yield Token("sign", _STRUCK, _STRUCK, start)
         bare = bare.removeprefix(_STRUCK).removesuffix(_STRUCK)
@@ -194,9 +197,10 @@ def _number(run: str, start: int, language: str) -> Token | None:
     match = _GLUED.fullmatch(run)
     if match is None:
         return None
-    number = match["number"].rstrip(".,'")
+    number = match["number"]
     unit = lower(match["unit"] or match["front"] or "")
-    if not _NUMBER.fullmatch(number) or (unit and unit not in UNITS):
+    twice = match["unit"] and match["front"]
+    if not _NUMBER.fullmatch(number) or twice or (unit and unit not in UNITS):
         return None
     value = _plain_number(number, language)
     return Token("number", f"{value} {UNITS[unit]}" if unit else value, run, start)

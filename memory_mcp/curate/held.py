@@ -8,11 +8,14 @@ from dataclasses import dataclass, replace
 
 import anyio.to_thread
 
+from memory_mcp.core.fold import fold
 from memory_mcp.core.note import Passage
 from memory_mcp.core.plain import clip, plain
 from memory_mcp.core.saying import saying
-from memory_mcp.core.words import query_terms
+from memory_mcp.core.words import folded_words, query_terms
+from memory_mcp.curate.lexicon import RELATIVE
 from memory_mcp.curate.novelty import Kind, Novelty, compare, missing
+from memory_mcp.curate.sentences import sentences, takes_back
 from memory_mcp.curate.similar import OWN_KINDS, read_body
 from memory_mcp.index.frames import frames
 from memory_mcp.index.table import Entry
@@ -22,6 +25,7 @@ from memory_mcp.search.family import MINILM, family_of
 
 log = logging.getLogger(__name__)
 
+_RELATIVE = frozenset(map(fold, RELATIVE))
 _MAX_CANDIDATES = 20
 _MAX_COMPARED = 20_000
 """Characters up to which two texts are compared sentence by sentence: 0.3 s of a worker thread.
@@ -55,7 +59,9 @@ async def held(index: IndexView, text: str) -> Standing:
     near = await nearest(index, text)
     for item in near:
         if item.novelty.kind == "same" and item.superseded_by is None:
-            return Standing(item.reference, f"Nothing new: {item.reference} says it already.")
+            if _RELATIVE.isdisjoint(folded_words(text)):
+                return Standing(item.reference, f"Nothing new: {item.reference} says it already.")
+            return Standing(None, f"{item.reference} says the same, perhaps of another day.")
     return Standing(None, _told(near[0]) if near else "")
 
 
@@ -131,21 +137,26 @@ def _judge(text: str, entry: Entry, cosines: dict[int, float]) -> Novelty:
     likeness = max((cosines.get(point, 0.0) for point in entry.points), default=0.0)
     wanted = saying(text)
     body = read_body(entry.source, entry.card.path)
-    equal = [
-        passage.text for passage in entry.passages if wanted and saying(passage.text) == wanted
-    ]
-    if equal or (wanted and saying(body) == wanted):
+    titled = _titled(entry.card.title, body)
+    meant = titled == body or not any(map(takes_back, sentences(entry.card.title)))
+    whole_body = meant and saying(body) == wanted
+    if wanted and (whole_body or any(_is(passage, wanted) for passage in entry.passages)):
         return Novelty("same", likeness, (), clip(plain(text), _MAX_EXCERPT))
     if len(text) > _MAX_COMPARED or len(body) > _MAX_COMPARED:
         near = _passage(entry, cosines).text
         novelty = compare(text[:_MAX_COMPARED], near, likeness)
         return replace(novelty, kind="new") if novelty.kind == "same" else novelty
-    whole = compare(text, _titled(entry.card.title, body), likeness)
+    whole = compare(text, titled, likeness)
     if whole.kind == "same" or len(entry.passages) == 1:
         return whole
     part = compare(text, _passage(entry, cosines).text, likeness)
     kind: Kind = "new" if part.kind == "same" else part.kind
     return replace(part, kind=kind, missing=whole.missing)
+
+
+def _is(passage: Passage, wanted: tuple[str, ...]) -> bool:
+    """Whether a passage says just that, under headings that do not take it back."""
+    return saying(passage.text) == wanted and not any(map(takes_back, sentences(passage.heading)))
 
 
 def _passage(entry: Entry, cosines: dict[int, float]) -> Passage:

@@ -45,14 +45,27 @@ RETRACTING = NEGATIONS | _set("""
     aber jedoch doch obwohl sondern außer falls wenn statt stattdessen bis ehemals früher vorher
     vormals war waren wurde wurden hatte hatten falsch abgesagt veraltet alt korrektur nachtrag
     stand zweifel vielleicht
+    lie joke rumour rumor draft idea example dropped rejected refused planned
+    lüge scherz witz gerücht entwurf idee beispiel verworfen abgelehnt geplant
+    since now meanwhile today later new changed moved
+    seit ab jetzt inzwischen mittlerweile heute später neu neue neuer neues geändert umgezogen
     """)
 """Words after or before a statement that may take it back."""
-LEANING = _set("""
-    he she they him her his them their this that these those here there then it its
-    er sie ihn ihm ihr ihre ihren sein seine seinen dies diese dieser dieses dieselbe dort da dann
-    davon dafür dazu es
-    """)
-"""Words that point at something said before."""
+ORDERED = _set(
+    """
+    step steps order ranking priority priorities first second then next last finally
+    schritt schritte reihenfolge ablauf rangfolge priorität prioritäten zuerst erst dann danach
+    zuletzt
+    """
+)
+"""Words by which the order of a list says something."""
+RELATIVE = _set(
+    """
+    today tomorrow yesterday tonight next ago
+    heute morgen gestern vorgestern übermorgen nächste nächsten nächster nächstes
+    """
+)
+"""Words that mean another day when they are said again."""
 _NUMBERS = """
 zero null
 one eins

@@ -12,13 +12,21 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 import regex
 
 from memory_mcp.core.fold import spelled_out
 from memory_mcp.curate.concrete import Token, language_of, tokens
-from memory_mcp.curate.lexicon import BINDING, JOINING, LEANING, LIGHT, OF_TIME, OWNING, RETRACTING
+from memory_mcp.curate.lexicon import (
+    BINDING,
+    JOINING,
+    LIGHT,
+    OF_TIME,
+    ORDERED,
+    OWNING,
+    RETRACTING,
+)
 
 _BULLET = regex.compile(r"(?P<indent>[ \t]*)(?:[-*+•])[ \t]+(?:\[(?P<box>.)\][ \t]+)?")
 _HEADING = regex.compile(r"[ \t]*(#{1,6})[ \t]+")
@@ -26,14 +34,14 @@ _END = regex.compile(
     r";\s+|(?<![.\s]\p{L}|\b\d{1,2}|\b(?:Dr|Fr|Hr|Mr|Mrs|Ms|Nr|No|St|bzw|ca|usw|etc|vs))"
     r"[.!?]+[*_\"“”'’)]*\s+"
 )
+_FENCE = "```"
 _COLON = regex.compile(r":(?=\s)")
 _TIMES = ("date", "time")
 _VALUES = ("number", *_TIMES)
-_BINDING, _LEANING, _RETRACTING = (
-    frozenset(spelled_out(word) for word in words) for words in (BINDING, LEANING, RETRACTING)
+_BINDING, _ORDERED, _RETRACTING = (
+    frozenset(spelled_out(word) for word in words) for words in (BINDING, ORDERED, RETRACTING)
 )
 _LONGEST = 60  # tokens of a part in which a rearrangement is looked for
-_LEAST = 3  # tokens of a sentence that says something without the one before it
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +71,7 @@ class Sentence:
     text: str
     head: int = 0
     """How many tokens of the first part stand before a colon."""
+    heading: bool = False
     bullet: int = -1
     """Indentation of a list item; -1 for others."""
 
@@ -78,56 +87,59 @@ class Sentence:
         return self.values | frozenset(binders)
 
     @cached_property
-    def listed(self) -> tuple[object, ...]:
-        """Its parts in order, but those with words and a value of their own as a set."""
-        own, rest = Counter[Part](), list[Part]()
+    def listed(self) -> tuple[object, ...] | None:
+        """Its parts in order, but things of which each has a number before it as a set; None where
+        another part has a value, for then it may say whose they are."""
         first, *others = self.parts or ((),)
-        for part in (first[: self.head], first[self.head :], *others):
-            kinds = {item.kind in _VALUES for item in part}
-            if kinds == {True, False}:
-                own[part] += 1
-            else:
-                rest.append(part)
-        return frozenset(own.items()), tuple(rest)
+        parts = (first[self.head :], *others)
+        own = list(takewhile(_is_counted, parts))
+        rest = parts[len(own) :]
+        if not own or any(item.kind in _VALUES for part in rest for item in part):
+            return None
+        return first[: self.head], frozenset(Counter(own).items()), rest
+
+
+def _is_counted(part: Part) -> bool:
+    return len(part) > 1 and part[0].kind == "number" and not part[0].binder
 
 
 def sentences(text: str, language: str | None = None) -> tuple[Sentence, ...]:
     """The sentences of a note's text, items of a flat list in a fixed order."""
     code = language_of(text) if language is None else language
-    return tuple(_ordered(list(_read(text, code))))
+    found = list(_read(text, code))
+    return tuple(found if _FENCE in text else _ordered(found))  # the order of code always counts
 
 
 def agree(new: Sequence[Sentence], old: Sequence[Sentence]) -> bool:
-    """Whether the new sentences are some of the old ones, one after the other, and nothing around
-    them can take them back or be what they mean."""
-    if not new:
-        return False
-    starts = range(len(old) - len(new) + 1)
-    return any(_agree_at(new, old, start) for start in starts)
+    """Whether the new sentences are those with which the old text begins, or all of it, and
+    nothing after them speaks of the same or may take them back."""
+    start = 0
+    while True:
+        if _agree_at(new, old, start):
+            return True
+        if start == len(old) or not old[start].heading:
+            return False
+        start += 1  # a heading that says no more than what stands under it: see `_same_lead`
 
 
 def _agree_at(new: Sequence[Sentence], old: Sequence[Sentence], start: int) -> bool:
     end = start + len(new)
+    if not new or end > len(old):
+        return False
     pairs = zip(new, old[start:end], strict=True)
     if not all(_same_lead(one, other) and equal(one, other) for one, other in pairs):
         return False
-    around = [*old[:start], *old[end:]]
-    if not around:
-        return True
-    if _cuts_list(old, start) or _cuts_list(old, end):
+    rest = old[end:]
+    if rest and rest[0].bullet >= 0:  # a list with fewer items is another list
         return False
-    if any(sentence.words & _RETRACTING for sentence in around):
-        return False
-    return start == 0 or _stands_alone(old[start])
+    said = frozenset[str]().union(*(sentence.values for sentence in new))
+    return not any(takes_back(sentence) or said & sentence.values for sentence in rest)
 
 
-def _stands_alone(sentence: Sentence) -> bool:
-    size = sum(map(len, sentence.parts))
-    return size >= _LEAST and not sentence.words & _LEANING
-
-
-def _cuts_list(old: Sequence[Sentence], place: int) -> bool:
-    return 0 < place < len(old) and old[place].bullet >= 0
+def takes_back(sentence: Sentence) -> bool:
+    """Whether it may deny, date or weaken what stands beside it or under it."""
+    dated = any(item.kind in _TIMES for part in sentence.parts for item in part)
+    return dated or bool(sentence.words & _RETRACTING)
 
 
 def _same_lead(new: Sentence, old: Sentence) -> bool:
@@ -139,7 +151,9 @@ def equal(new: Sentence, old: Sentence) -> bool:
     if len(new.parts) != len(old.parts) or new.values != old.values:
         return False
     pairs = zip(new.parts, old.parts, strict=True)
-    return all(_same(one, other) for one, other in pairs) or new.listed == old.listed
+    if all(_same(one, other) for one, other in pairs):
+        return True
+    return new.listed is not None and new.listed == old.listed
 
 
 def _same(new: Part, old: Part) -> bool:
@@ -192,9 +206,14 @@ def _ordered(found: list[Sentence]) -> Iterator[Sentence]:
             ):
                 end += 1
         group = found[at:end]
-        flat = len({item.bullet for item in group}) == 1
-        yield from sorted(group, key=lambda item: repr(item.parts)) if flat else group
+        yield from sorted(group, key=lambda item: repr(item.parts)) if _is_set(group) else group
         at = end
+
+
+def _is_set(group: Sequence[Sentence]) -> bool:
+    """Whether the order of these items says nothing."""
+    words = frozenset[str]().union(*(item.words | frozenset(item.lead) for item in group))
+    return len({item.bullet for item in group}) == 1 and not words & _ORDERED
 
 
 def _read(text: str, language: str) -> Iterator[Sentence]:
@@ -210,7 +229,7 @@ def _read(text: str, language: str) -> Iterator[Sentence]:
             level = len(heading[1])
             headings = {key: value for key, value in headings.items() if key < level}
             above = tuple(value for key in sorted(headings) for value in headings[key])
-            made = _sentence(line[heading.end() :], language, above)
+            made = replace(_sentence(line[heading.end() :], language, above), heading=True)
             headings[level] = _all_values(made)
             lead, listed = (), False
             yield made
@@ -254,11 +273,11 @@ def _sentence(text: str, language: str, lead: tuple[str, ...]) -> Sentence:
 def _bound(part: Sequence[Token]) -> Iterator[Bound]:
     """The tokens that count, each with the binding words before it."""
     binders: list[str] = []
-    for token in part:
+    for place, token in enumerate(part):
         plain = token.value
         if token.kind == "word" and plain in _BINDING:
             binders.append(plain)
-        elif token.kind != "word" or plain not in LIGHT:
+        elif not _is_light(part, place):
             if token.kind in ("date", "time"):
                 binders = [word for word in binders if word not in OF_TIME]
             kind = "word" if token.kind == "name" else token.kind
@@ -267,3 +286,12 @@ def _bound(part: Sequence[Token]) -> Iterator[Bound]:
             binders = []
     for word in binders:
         yield Bound("", word, "word")
+
+
+def _is_light(part: Sequence[Token], place: int) -> bool:
+    """Whether a sentence says the same without a word: not so the A of plan A, or a variable."""
+    token = part[place]
+    if token.kind != "word" or token.value not in LIGHT or (place and token.is_capital):
+        return False
+    following = part[place + 1 : place + 2]
+    return token.value != "a" or any(item.kind == "word" for item in following)

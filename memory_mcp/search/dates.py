@@ -40,7 +40,7 @@ _DOTTED = re.compile(rf"(?<!\d)(0?[1-9]|[12]\d|3[01])\.\s?(0?[1-9]|1[0-2])\.\s?(
 _NAMED = re.compile(
     rf"(?:(?<!\d)(?P<before>0?[1-9]|[12]\d|3[01])(?:st|nd|rd|th|\.|er|º)?\s+(?:of\s+|de\s+)?)?"
     rf"(?<!\w)(?P<month>{_NAME})(?!\w)\.?"
-    rf"(?:\s+(?P<after>0?[1-9]|[12]\d|3[01])(?:st|nd|rd|th)?(?!\d))?"
+    rf"(?(before)|(?:\s+(?P<after>0?[1-9]|[12]\d|3[01])(?:st|nd|rd|th)?(?!\d))?)"
     rf"(?:,?\s+(?:of\s+|de\s+)?(?P<year>{_YEAR})(?!\d))?",
     re.IGNORECASE,
 )

@@ -77,6 +77,9 @@ def test_english_spellings_of_one_thing_are_equal(one: str, other: str) -> None:
         ("2.000", "2.0"),
         ("_private", "private"),
         ("done ✅", "done ❌"),
+        ("5' long", "5 long"),
+        ("$5kg", "5kg"),
+        ("5 May 3 guests", "5 May 4 guests"),
     ],
 )
 def test_what_differs_in_meaning_differs(one: str, other: str) -> None:

@@ -29,7 +29,7 @@ def view(there: World) -> IndexView:
 
 async def saved(there: World, text: str) -> tuple[str, tuple[str, ...]]:
     """Save a text: what is said about it, and what changed."""
-    job = await there.jobs.save(text)
+    job = await there.saver.save(text)
     done = await there.jobs.finished(job.job_id, 8)
     assert done.status == "done"
     return done.outcome or "", done.changed
@@ -90,3 +90,17 @@ async def test_long_texts_are_the_same_only_where_they_are_equal(tmp_path: Path)
         assert (await held(view(there), long)).same == "memory/ledger"
         assert (await held(view(there), f"{long}\n\nAnd one cow.")).same is None
         assert (await held(view(there), "Row 899 of the ledger names 6294 goats.")).same is None
+
+
+async def test_today_and_tomorrow_are_other_days_when_they_are_said_again(tmp_path: Path) -> None:
+    async with world(tmp_path, {"memory/plumber": "The plumber comes tomorrow.\n"}) as there:
+        standing = await held(view(there), "The plumber comes tomorrow.")
+        assert standing.same is None
+        assert standing.told == "memory/plumber says the same, perhaps of another day."
+
+
+async def test_what_stands_under_a_heading_that_takes_it_back_is_not_held(tmp_path: Path) -> None:
+    note = "# Boat\n\n## Rejected\n\nPaint it red.\n\n## Sails\n\nThe jib is torn.\n"
+    async with world(tmp_path, {"wiki/boat": note}) as there:
+        assert (await held(view(there), "Paint it red.")).same is None
+        assert (await held(view(there), "The jib is torn.")).same == "wiki/boat"
