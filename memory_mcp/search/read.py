@@ -107,8 +107,32 @@ class Reader:
         At most `max_chars` characters (40,000 unless less is asked for); `next_offset` goes on.
         Raises InputError, NotFoundError, AmbiguousError, RefusedError, StorageError.
         """
-        limit = _limit(max_chars)
         source, path, note = await self._load(reference)
+        return self._page(source, path, note, heading, offset, max_chars)
+
+    async def planned(
+        self,
+        source: Source,
+        path: str,
+        data: bytes,
+        heading: str | None = None,
+        offset: int = 0,
+        max_chars: int | None = None,
+    ) -> Reading:
+        """As `get`, of bytes that are to become the file of a note."""
+        note = await anyio.to_thread.run_sync(self._read, source, path, data, "")
+        return self._page(source, path, note, heading, offset, max_chars)
+
+    def _page(
+        self,
+        source: Source,
+        path: str,
+        note: Note,
+        heading: str | None,
+        offset: int,
+        max_chars: int | None,
+    ) -> Reading:
+        limit = _limit(max_chars)
         shown, parts = private.hide(note.text)
         span = _asked(note, heading, shown, parts)
         total = span.end - span.start
@@ -131,12 +155,15 @@ class Reader:
         content = files.read(source, path)
         if self._seen is not None:
             self._seen(join(source.name, path), content.data)
+        return self._read(source, path, content.data, content.modified)
+
+    def _read(self, source: Source, path: str, data: bytes, modified: str) -> Note:
         return parse(
             source.name,
             source.kind,
             path,
-            content.data,
-            content.modified,
+            data,
+            modified,
             self._chunking,
             language=DEFAULT,  # reading shows no words of the index: nothing to find out
         )

@@ -17,6 +17,7 @@ from mcp.server.mcpserver.tools import Tool
 from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
+from memory_mcp.core.arguments import prepare
 from memory_mcp.core.config import ToolSet
 from memory_mcp.core.errors import (
     ConflictError,
@@ -27,7 +28,6 @@ from memory_mcp.core.errors import (
 )
 from memory_mcp.index.frames import frames
 from memory_mcp.server.answers import refusal
-from memory_mcp.server.arguments import prepare
 from memory_mcp.server.framing import told
 from memory_mcp.server.ledger import digest_of, key_of
 from memory_mcp.server.session import Connection, Options, connection_of

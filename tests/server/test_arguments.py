@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from memory_mcp.core.arguments import prepare, snake
 from memory_mcp.core.errors import InputError
-from memory_mcp.server.arguments import prepare, snake
 from memory_mcp.server.tools import OFFERS
 
 SCHEMAS = {offer.name: offer.tool().parameters for offer in OFFERS}

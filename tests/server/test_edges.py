@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memory_mcp.core.arguments import nearest, prepare
 from memory_mcp.core.errors import InputError
-from memory_mcp.server.arguments import nearest, prepare
 from memory_mcp.server.tools import OFFERS
 
 SCHEMAS = {offer.name: offer.tool().parameters for offer in OFFERS}
