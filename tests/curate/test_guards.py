@@ -14,12 +14,8 @@ from memory_mcp.curate.plan import Change, Spot
 from memory_mcp.notes.sources import Source
 
 LIMITS = Limits(0.25)
-WORDS = st.lists(
-    st.sampled_from(
-        ["oak", "elm", "ash", "fig", "yew", "box", "pine", "lime", "rowan", "hazel", "7", "2011"]
-    ),
-    max_size=40,
-).map(" ".join)
+TREES = ("oak", "elm", "ash", "fig", "yew", "box", "pine", "lime", "rowan", "7", "2011")
+WORDS = st.lists(st.sampled_from(TREES), max_size=40).map(" ".join)
 
 
 def source(name: str) -> Source:
