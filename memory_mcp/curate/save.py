@@ -12,17 +12,18 @@ from memory_mcp.core.given import given_text
 from memory_mcp.core.reference import GLOBAL, join
 from memory_mcp.core.saying import saying
 from memory_mcp.core.slug import shown
-from memory_mcp.curate.edit import Writer
 from memory_mcp.curate.filing import Draft, draft, request_of
 from memory_mcp.curate.held import held
 from memory_mcp.curate.jobs import Jobs
 from memory_mcp.curate.journal import Job
+from memory_mcp.curate.parts import Parts
 from memory_mcp.curate.policy import check_scope
+from memory_mcp.curate.reasoned import ReasonedFiling, Text
 from memory_mcp.curate.results import WriteResult
+from memory_mcp.curate.runs import Runs
 from memory_mcp.curate.saved import line_of, names_from, url_of
 from memory_mcp.curate.similar import read_body
 from memory_mcp.curate.task import Kind, Outcome, Task
-from memory_mcp.index.view import IndexView
 from memory_mcp.notes.place import is_taken
 
 log = logging.getLogger(__name__)
@@ -34,14 +35,15 @@ SECONDS = 600.0
 class Saver:
     """Texts that are to be remembered: noted as jobs, and filed by the worker."""
 
-    def __init__(
-        self, jobs: Jobs, writer: Writer, index: IndexView, wider: Saver | None = None
-    ) -> None:
+    def __init__(self, jobs: Jobs, parts: Parts, runs: Runs, wider: Saver | None = None) -> None:
         """`wider` saves to the agent's global inbox, where the jobs are those of a project."""
         self._jobs = jobs
         self._wider = wider
-        self._writer = writer
-        self._index = index
+        self._runs = runs
+        self._parts = parts
+        self._writer = parts.writer
+        self._index = parts.index
+        self._reasoned = ReasonedFiling(parts, runs)
         jobs.learn({"save": Kind(self._file, SECONDS, "quick")})
 
     async def save(
@@ -71,7 +73,24 @@ class Saver:
         return await self._jobs.add("save", request, job_id=job_id)
 
     async def _file(self, task: Task) -> Outcome:
-        """File one text; what is said about it, and the references that changed."""
+        """File one text: by the model where there is one, else, and where it fails, by rule."""
+        request = task.record.request
+        text = Text(
+            str(request.get("content") or ""), request.get("context"), request.get("source_url")
+        )
+        done = await self._runs.changed(task.job_id)
+        if done:
+            return Outcome(f"Filed in {', '.join(done)}.", done)
+        if self._parts.reasoner is None or not text.content.strip() or task.record.slug:
+            return await self._file_by_rule(task)
+        filed = await self._reasoned.file(task, text)
+        if isinstance(filed, Outcome):
+            return filed
+        by_rule = await self._file_by_rule(task)
+        return Outcome(f"{by_rule.text} {filed.why}", by_rule.changed)
+
+    async def _file_by_rule(self, task: Task) -> Outcome:
+        """File one text without a model."""
         record = task.record
         request = record.request
         content = str(request.get("content") or "")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import anyio.to_thread
 
@@ -28,6 +28,7 @@ from memory_mcp.core.slug import shown
 from memory_mcp.curate import answering
 from memory_mcp.curate.acquaintance import Acquaintance, Key
 from memory_mcp.curate.functions import PARAMETERS
+from memory_mcp.curate.parts import Parts
 from memory_mcp.curate.plan import Change, Spot
 from memory_mcp.curate.planner import WIKI, Planner
 from memory_mcp.curate.policy import check_scope
@@ -35,9 +36,6 @@ from memory_mcp.curate.provenance import is_outside
 from memory_mcp.notes.place import is_taken
 from memory_mcp.search.hit import SearchRequest
 from memory_mcp.search.read import MAX_CHARS
-
-if TYPE_CHECKING:
-    from memory_mcp.curate.curation import Parts
 
 READING = ("memory_search", "memory_get", "memory_list")
 WRITING = ("memory_write", "memory_edit", "memory_delete", "memory_link")
@@ -168,11 +166,11 @@ class Toolbox:
         expected = self._replacing(spot, current, if_revision)
         done = await self._planner.write(spot, content, frontmatter, expected=expected)
         await self._wrote(spot, whole=True)
-        what = "be created" if current is None else "be replaced"
+        what = "created" if current is None else "replaced"
         similar = await self._parts.writer.similar(spot.reference, done.text)
         near = ", ".join(f"{item.reference} ({item.score:.2f})" for item in similar)
         more = f" Similar notes: {near}." if near else ""
-        return _said(f"Planned: {spot.reference} will {what}.{more}", done.warnings)
+        return _said(f"Planned: {spot.reference} will be {what}.{more}", done.warnings)
 
     async def memory_edit(self, slug: str, **edit: Any) -> str:
         """Change a part of an inbox note: old_text and new_text, append, heading and content, or

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -14,21 +15,69 @@ LONGEST = 32_768
 """Bytes of a user's own version that are read; a longer one is no prompt."""
 
 
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """A text for a model, and what its header says of how it is to be worked with."""
+
+    text: str
+    model: str | None = None
+    """Another model of the provider that is configured."""
+    tools: tuple[str, ...] | None = None
+    """The only functions that are offered; None: those that the job has."""
+
+
 def load(name: str, home: str | None = None) -> str:
     """The text of a prompt: the user's own version below `home`, else the shipped one.
 
     Raises FileNotFoundError where there is neither.
     """
+    return prompt(name, home).text
+
+
+def prompt(name: str, home: str | None = None) -> Prompt:
+    """A prompt with what its header sets; the preface's header counts where its own is silent.
+
+    Raises FileNotFoundError where there is neither an own nor a shipped one.
+    """
     own = _own(name, home)
+    found = _read(own if own is not None else _shipped(name))
     preface = _own(PREFACE, home)
-    text = own if own is not None else shipped(name)
-    return f"{preface.strip()}\n\n{text}" if preface else text
+    if not preface:
+        return found
+    before = _read(preface)
+    return Prompt(
+        f"{before.text.strip()}\n\n{found.text}",
+        found.model or before.model,
+        before.tools if found.tools is None else found.tools,
+    )
+
+
+def shipped(name: str) -> str:
+    """The text of a shipped prompt."""
+    return _read(_shipped(name)).text
 
 
 @cache
-def shipped(name: str) -> str:
-    """The text of a shipped prompt."""
+def _shipped(name: str) -> str:
     return (_folder() / f"{name}.md").read_text(encoding="utf-8")
+
+
+def _read(text: str) -> Prompt:
+    """A prompt without its header; what is no header of a prompt is text."""
+    if not text.removeprefix("\ufeff").startswith("---"):
+        return Prompt(text)
+    from memory_mcp.core.frontmatter import split_and_load  # a handshake has no time for YAML
+
+    parts, loaded = split_and_load(text)
+    if parts.header is None or loaded.state != "good":
+        return Prompt(text)
+    model, tools = loaded.values.get("model"), loaded.values.get("tools")
+    names = tools.replace(",", " ").split() if isinstance(tools, str) else tools
+    return Prompt(
+        parts.body.lstrip("\r\n"),
+        model.strip() or None if isinstance(model, str) else None,
+        tuple(str(name) for name in names) if isinstance(names, list) else None,
+    )
 
 
 def fill(text: str, **values: str) -> str:

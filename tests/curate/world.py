@@ -61,9 +61,13 @@ class World:
 
 @asynccontextmanager
 async def world(
-    tmp_path: Path, notes: Mapping[str, str | bytes] | None = None, **writing: Any
+    tmp_path: Path,
+    notes: Mapping[str, str | bytes] | None = None,
+    settings: Mapping[str, Any] | None = None,
+    **writing: Any,
 ) -> AsyncIterator[World]:
-    """A memory with these notes (reference -> text) that is indexed and running."""
+    """A memory with these notes (reference -> text) that is indexed and running; `settings` are
+    further sections of its config."""
     home = tmp_path / "home"
     (home / "vault").mkdir(parents=True, exist_ok=True)
     config = Config.model_validate(
@@ -72,6 +76,7 @@ async def world(
             "sources": {"vault": {"path": "vault"}},
             "index": {"watch": False, "sweep_seconds": 0, "rescan_minutes": 0},
             "writing": writing,
+            **(settings or {}),
         }
     )
     sources = open_sources(config)

@@ -1,0 +1,30 @@
+"""What of a text is nowhere in the texts that are to hold it."""
+
+from __future__ import annotations
+
+from memory_mcp.curate.concrete import concrete
+from memory_mcp.curate.novelty import missing
+
+REWORDED = 0.5
+"""Share of its words that a text may lose to a rewording; a text of which more is gone was not
+reworded but left out."""
+
+
+def lost(text: str, *held: str) -> tuple[str, ...]:
+    """What a reader would miss: every value, name, identifier and denial that is nowhere, and all
+    that is missing where it is more than a rewording."""
+    gone = missing(text, *held)
+    if not gone:
+        return ()
+    values = frozenset(concrete(text))
+    hard = tuple(item for item in gone if _is_value(item, values))
+    if hard:
+        return hard
+    return gone if len(gone) > REWORDED * len(missing(text, "")) else ()
+
+
+def _is_value(item: str, values: frozenset[str]) -> bool:
+    """Signs alone are how a text is laid out, not what it says."""
+    if not any(letter.isalnum() for letter in item):
+        return False
+    return item.casefold() in values or not values.isdisjoint(concrete(item))
