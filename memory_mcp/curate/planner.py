@@ -5,7 +5,7 @@ It holds the same rules as the write tools: names, headers, private parts, secre
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 
 import anyio.to_thread
@@ -60,6 +60,10 @@ class Planner:
         """The plan so far, in the order of the first change of each note; what would leave a file
         as it is, is no change."""
         return tuple(item for item in self._planned.values() if item.before != item.after)
+
+    def start_from(self, changes: Iterable[Change]) -> None:
+        """Plan on as if these changes were planned here before."""
+        self._planned.update({_key(change.spot): change for change in changes})
 
     def note(self, slug: str) -> Spot:
         """The place of an inbox note, there or not, by slug or reference. Raises SlugError."""
