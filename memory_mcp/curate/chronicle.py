@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from memory_mcp.core.note import Card
 from memory_mcp.core.parse import parse
 from memory_mcp.curate.index_page import index_page
 from memory_mcp.curate.page_log import Logged, log_path, logged
 from memory_mcp.curate.page_names import INDEX, is_own
+from memory_mcp.curate.parts import Parts
 from memory_mcp.curate.plan import Change
 from memory_mcp.curate.planner import WIKI, Planner
 from memory_mcp.notes.sources import Source
-
-if TYPE_CHECKING:
-    from memory_mcp.curate.curation import Parts
 
 
 async def plan_log(parts: Parts, planner: Planner, done: Sequence[Logged]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from memory_mcp.curate.deep import KIND, SECONDS, Deep
 from memory_mcp.curate.findings import Dreams
 from memory_mcp.curate.jobs import Jobs
 from memory_mcp.curate.journal import Journal
@@ -12,6 +13,8 @@ from memory_mcp.curate.parts import Parts
 from memory_mcp.curate.reasoning import reasoner_of
 from memory_mcp.curate.runs import Runs
 from memory_mcp.curate.save import Saver
+from memory_mcp.curate.schedule import Schedule
+from memory_mcp.curate.task import Kind
 
 __all__ = ["Curation", "Parts", "curate"]
 
@@ -25,11 +28,15 @@ class Curation:
     saver: Saver
     runs: Runs
     dreams: Dreams
+    deep: Deep
+    schedule: Schedule | None = None
+    """When passes begin by themselves; None without a reasoner, and in read-only mode."""
 
     async def run(self) -> None:
         """Go on with what a kill cut off, then work on jobs until cancelled."""
-        await self.runs.recover()
-        await self.jobs.run()
+        await self.jobs.run(
+            self.runs.recover, None if self.schedule is None else self.schedule.run
+        )
 
 
 def curate(parts: Parts, journal: Journal, wider: Curation | None = None) -> Curation:
@@ -44,4 +51,9 @@ def curate(parts: Parts, journal: Journal, wider: Curation | None = None) -> Cur
     runs = Runs(folder, parts.history, parts.index, parts.clock, read_only=read_only)
     saver = Saver(jobs, parts, runs, None if wider is None else wider.saver)
     owner = config.agent if parts.project is None else f"{config.agent} in {parts.project}"
-    return Curation(parts, jobs, saver, runs, Dreams(parts.state / "dreams", owner))
+    dreams = Dreams(parts.state / "dreams", owner)
+    deep = Deep(parts, runs, dreams)
+    jobs.learn({KIND: Kind(deep.run, SECONDS)})
+    scheduled = parts.reasoner is not None and not read_only
+    schedule = Schedule(jobs, parts.clock, config.curation, parts.state) if scheduled else None
+    return Curation(parts, jobs, saver, runs, dreams, deep, schedule)

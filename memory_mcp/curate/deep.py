@@ -10,7 +10,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 import anyio.to_thread
 
@@ -23,7 +22,6 @@ from memory_mcp.core.errors import (
     ReasonerError,
     StorageError,
 )
-from memory_mcp.core.ports import Reasoner
 from memory_mcp.curate.chronicle import plan_index, plan_log
 from memory_mcp.curate.edit import iso
 from memory_mcp.curate.findings import Dreams
@@ -31,6 +29,7 @@ from memory_mcp.curate.holding import Holding, held_by, holding, same_page
 from memory_mcp.curate.inbox_note import InboxNote, inbox_notes, read_note
 from memory_mcp.curate.origins import entry_of, with_source
 from memory_mcp.curate.page_log import Logged
+from memory_mcp.curate.parts import Parts
 from memory_mcp.curate.plan import Change, Spot
 from memory_mcp.curate.planner import Planner
 from memory_mcp.curate.promotion import Left, Placed, Promotion
@@ -38,10 +37,7 @@ from memory_mcp.curate.runs import Runs
 from memory_mcp.curate.skip_cache import SkipCache
 from memory_mcp.curate.tally import Tally, said
 from memory_mcp.curate.task import Outcome, Task
-from memory_mcp.settings.prompts import load
-
-if TYPE_CHECKING:
-    from memory_mcp.curate.curation import Parts
+from memory_mcp.settings.prompts import prompt
 
 log = logging.getLogger(__name__)
 
@@ -57,16 +53,12 @@ _ATTEMPTS = 2  # a page may change while the model thinks
 class Deep:
     """Passes over the inbox of these parts."""
 
-    def __init__(
-        self,
-        parts: Parts,
-        runs: Runs,
-        dreams: Dreams,
-        reasoner: Reasoner | None,
-    ) -> None:
+    def __init__(self, parts: Parts, runs: Runs, dreams: Dreams) -> None:
         self._parts, self._runs, self._dreams = parts, runs, dreams
-        self._prompt = load("deep", parts.config.home)
-        self._promotion = None if reasoner is None else Promotion(parts, reasoner, self._prompt)
+        told = prompt("deep", parts.config.home)
+        self._prompt = told.text
+        model = parts.model(told.model)
+        self._promotion = None if model is None else Promotion(parts, model, told.text)
         name = "-".join(filter(None, (parts.config.agent, parts.project)))
         self._skips = SkipCache(parts.state / "deep" / f"{name}.json")
 

@@ -6,13 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from memory_mcp.core.wording import GERMAN, wording
 from memory_mcp.curate.page_names import LOGS
 
-TITLES = {"en": "Log", "de": "Protokoll"}
-WORDS = {
-    "en": {"created": "created", "changed": "changed", "from": "from", "by": "by"},
-    "de": {"created": "angelegt", "changed": "geändert", "from": "aus", "by": "durch"},
-}
+_ENGLISH = {"created": "created", "changed": "changed", "from": "from", "by": "by"}
+_GERMAN = {"created": "angelegt", "changed": "geändert", "from": "aus", "by": "durch"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +31,7 @@ def log_path(at: datetime) -> str:
 def logged(text: str | None, at: datetime, done: Sequence[Logged], language: str) -> str:
     """The log with a line for each page at its end; None: there is none yet."""
     if text is None:
-        text = f"# {TITLES.get(language, TITLES['en'])} {at:%Y-%m}\n\n"
+        text = f"# {wording(language).log} {at:%Y-%m}\n\n"
     newline = "\r\n" if "\r\n" in text else "\n"
     start = "" if text.endswith("\n") or not text else newline
     lines = [_line(at, item, language) + newline for item in done]
@@ -41,7 +39,7 @@ def logged(text: str | None, at: datetime, done: Sequence[Logged], language: str
 
 
 def _line(at: datetime, item: Logged, language: str) -> str:
-    words = WORDS.get(language, WORDS["en"])
+    words = _GERMAN if wording(language) is GERMAN else _ENGLISH
     what = words["created" if item.created else "changed"]
     model = f" ({words['by']} {item.model})" if item.model else ""
     return f"- {at:%Y-%m-%d %H:%M} {what} [[{item.path}]] {words['from']} {item.note}{model}"

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from memory_mcp.core.note import Card, Json
 from memory_mcp.curate.page_names import check_new_page
+from memory_mcp.curate.parts import Parts
 from memory_mcp.curate.planner import WIKI, Planner
 from memory_mcp.curate.toolbox import READING, Toolbox
-
-if TYPE_CHECKING:
-    from memory_mcp.curate.curation import Parts
 
 NAMES = (*READING, "wiki_create", "wiki_edit")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from memory_mcp.core import frontmatter
 from memory_mcp.core.errors import MemoryMcpError, RefusedError
@@ -21,15 +21,13 @@ from memory_mcp.curate.novelty import missing
 from memory_mcp.curate.origins import SOURCES, entry_of, page_stated, with_source
 from memory_mcp.curate.page_names import is_own, same_name
 from memory_mcp.curate.page_toolbox import PageToolbox
+from memory_mcp.curate.parts import Parts
 from memory_mcp.curate.plan import Change
 from memory_mcp.curate.planner import WIKI, Planner
 from memory_mcp.curate.reason import loop
 from memory_mcp.curate.timeline import keep_older, mark_outside, replaced_lines
 from memory_mcp.search.hit import SearchRequest
 from memory_mcp.settings.prompts import fill, load
-
-if TYPE_CHECKING:
-    from memory_mcp.curate.curation import Parts
 
 CANDIDATES = 4
 """Pages that the model is shown in full before it decides."""

@@ -12,10 +12,8 @@ from memory_mcp.core.frontmatter import split
 from memory_mcp.core.markdown import Block, normalised, outline
 from memory_mcp.core.private import strip
 from memory_mcp.core.section import sections
+from memory_mcp.core.wording import ENGLISH, GERMAN, wording
 from memory_mcp.curate.novelty import missing
-
-HEADINGS = {"en": "Timeline", "de": "Verlauf"}
-OUTSIDE = {"en": "from outside", "de": "von außen"}
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 _ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\S")
@@ -42,7 +40,7 @@ def keep_older(text: str, lines: Sequence[str], day: str, language: str) -> str:
         return text
     parts = split(text)
     items = [f"- {day}: {_plain(line)}" if day else f"- {_plain(line)}" for line in lines]
-    body = _appended(parts.body, HEADINGS.get(language, HEADINGS["en"]), items, parts.newline)
+    body = _appended(parts.body, wording(language).timeline, items, parts.newline)
     return parts.bom + parts.raw_header_with_fences + body
 
 
@@ -52,7 +50,7 @@ def mark_outside(before: str, after: str, origin: str, language: str) -> str:
     A heading carries none; code, tables and HTML have it in a line of their own below.
     """
     parts = split(after)
-    mark = f"*({OUTSIDE.get(language, OUTSIDE['en'])}: {origin})*"
+    mark = f"*({outside(language)}: {origin})*"
     known = Counter(_bare(line) for line in _lines(split(before).body))
     lines = _lines(parts.body)
     added = set[int]()
@@ -63,6 +61,11 @@ def mark_outside(before: str, after: str, origin: str, language: str) -> str:
     for block in reversed(outline(normalised(parts.body)).blocks):
         _mark(lines, block, added, mark, parts.newline)
     return parts.bom + parts.raw_header_with_fences + "".join(lines)
+
+
+def outside(language: str) -> str:
+    """How a text is called that is not the person's own."""
+    return "von außen" if wording(language) is GERMAN else "from outside"
 
 
 def _mark(lines: list[str], block: Block, added: set[int], mark: str, newline: str) -> None:
@@ -87,7 +90,7 @@ def _mark(lines: list[str], block: Block, added: set[int], mark: str, newline: s
 def _appended(body: str, heading: str, items: Sequence[str], newline: str) -> str:
     """The body with items at the end of its section of the past, which is made where there is
     none."""
-    wanted = {name.casefold() for name in HEADINGS.values()}
+    wanted = {ENGLISH.timeline.casefold(), GERMAN.timeline.casefold()}
     section = next((one for one in sections(body) if one.text.casefold() in wanted), None)
     if section is None:
         made = newline.join([body.rstrip(), "", f"## {heading}", "", *items, ""])

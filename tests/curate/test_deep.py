@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +61,8 @@ class Script:
 
 async def deep(made: World, script: Script | None, **request: Any) -> Job:
     """Run a pass as a job, and wait for it."""
-    work = Deep(made.curation.parts, made.curation.runs, made.curation.dreams, script)
+    parts = replace(made.curation.parts, reasoner=script)
+    work = Deep(parts, made.curation.runs, made.curation.dreams)
     made.jobs.learn({KIND: Kind(work.run, SECONDS)})
     job = await made.jobs.add(KIND, request)
     made.tasks.start_soon(made.jobs.run)
@@ -337,8 +338,9 @@ async def test_a_preview_shows_every_file_and_touches_none(tmp_path: Path) -> No
         }
     )
     async with world(tmp_path, notes) as made:
-        parts, curation = made.curation.parts, made.curation
-        changes = await Deep(parts, curation.runs, curation.dreams, script).preview()
+        curation = made.curation
+        parts = replace(curation.parts, reasoner=script)
+        changes = await Deep(parts, curation.runs, curation.dreams).preview()
         diff = unified_diff(changes)
         assert "+The hedge is hornbeam, planted 2011." in diff
         assert "+The pond is 2 m deep." in diff
