@@ -12,7 +12,7 @@ from memory_mcp.core.errors import MemoryMcpError
 from memory_mcp.core.note import Json
 from memory_mcp.core.saying import saying
 from memory_mcp.curate.inbox_note import InboxNote
-from memory_mcp.curate.novelty import missing
+from memory_mcp.curate.loss import absent
 from memory_mcp.curate.origins import SOURCES, entries, names
 from memory_mcp.curate.page_names import is_own
 from memory_mcp.curate.plan import Spot
@@ -67,7 +67,7 @@ def _held(pages: Sequence[Spot], note: InboxNote) -> bool:
         if (data := _read(page)) is not None
         and names(_values(data), note.reference, note.revision)
     ]
-    return bool(texts) and not missing(note.body, *texts)
+    return bool(texts) and not absent(note.body, *texts)
 
 
 def _values(data: bytes | None) -> dict[str, Json]:

@@ -23,6 +23,12 @@ def lost(text: str, *held: str) -> tuple[str, ...]:
     return gone if len(gone) > REWORDED * len(missing(text, "")) else ()
 
 
+def absent(text: str, *held: str) -> tuple[str, ...]:
+    """All words and values of a text that are nowhere else; nothing counts as a rewording. Signs
+    alone are how a text is laid out."""
+    return tuple(item for item in missing(text, *held) if any(map(str.isalnum, item)))
+
+
 def _is_value(item: str, values: frozenset[str]) -> bool:
     """Signs alone are how a text is laid out, not what it says."""
     if not any(letter.isalnum() for letter in item):

@@ -17,7 +17,7 @@ from memory_mcp.core.ports import Reasoner
 from memory_mcp.core.private import strip
 from memory_mcp.curate.guards import Limits, check_plan
 from memory_mcp.curate.inbox_note import InboxNote
-from memory_mcp.curate.novelty import missing
+from memory_mcp.curate.loss import absent
 from memory_mcp.curate.origins import SOURCES, entry_of, page_stated, with_source
 from memory_mcp.curate.page_names import is_own, same_name
 from memory_mcp.curate.page_toolbox import PageToolbox
@@ -227,7 +227,7 @@ def since(base: Sequence[Change], changes: Sequence[Change]) -> tuple[Change, ..
 
 def lacks(note: InboxNote, pages: Sequence[Change]) -> tuple[str, ...]:
     """What of a note would be on none of these pages."""
-    return missing(note.body, *(said(change.after) for change in pages))
+    return absent(note.body, *(said(change.after) for change in pages))
 
 
 def said(data: bytes | None) -> str:

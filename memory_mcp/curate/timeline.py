@@ -13,7 +13,7 @@ from memory_mcp.core.markdown import Block, normalised, outline
 from memory_mcp.core.private import strip
 from memory_mcp.core.section import sections
 from memory_mcp.core.wording import ENGLISH, GERMAN, wording
-from memory_mcp.curate.novelty import missing
+from memory_mcp.curate.loss import absent
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 _ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\S")
@@ -29,7 +29,7 @@ def replaced_lines(before: str, after: str, *held: str) -> tuple[str, ...]:
     return tuple(
         line.strip()
         for line in strip(split(before).body).splitlines()
-        if line.strip() and line not in there and missing(line, here, *held)
+        if line.strip() and line not in there and absent(line, here, *held)
     )
 
 

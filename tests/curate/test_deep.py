@@ -285,10 +285,11 @@ async def test_a_note_whose_page_was_written_before_a_kill_is_only_removed(tmp_p
         await deep(made, script)
         page = made.text("wiki/garden")
         made.file("memory/p1").write_text(HEDGE, encoding="utf-8")
+        await made.index.refresh(made.writer.inbox, "p1")
         again = await made.jobs.add(KIND, {})
-        await made.jobs.finished(again.job_id, 20)
-        assert made.text("wiki/garden") == page
-        assert not made.file("memory/p1").exists()
+        done = await made.jobs.finished(again.job_id, 20)
+        assert made.text("wiki/garden") == page, done
+        assert not made.file("memory/p1").exists(), done
         assert len(script.asked) == 1
 
 
@@ -298,6 +299,7 @@ async def test_a_note_changed_since_is_looked_at_anew(tmp_path: Path) -> None:
         script = Script({"hornbeam": ([edit], "Merged.")})
         await deep(made, script)
         made.file("memory/p1").write_text(HEDGE + "The hornbeam is dead.\n", encoding="utf-8")
+        await made.index.refresh(made.writer.inbox, "p1")
         again = await made.jobs.add(KIND, {})
         await made.jobs.finished(again.job_id, 20)
         assert made.file("memory/p1").exists()
