@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from memory_mcp.core import frontmatter
 from memory_mcp.core.errors import MemoryMcpError, RefusedError
@@ -24,16 +24,21 @@ from memory_mcp.curate.page_toolbox import PageToolbox
 from memory_mcp.curate.parts import Parts
 from memory_mcp.curate.plan import Change
 from memory_mcp.curate.planner import WIKI, Planner
-from memory_mcp.curate.reason import loop
 from memory_mcp.curate.timeline import keep_older, mark_outside, replaced_lines
 from memory_mcp.search.hit import SearchRequest
 from memory_mcp.settings.prompts import fill, load
 
+if TYPE_CHECKING:
+    from memory_mcp.curate.reason.loop import Worked
+
 CANDIDATES = 4
 """Pages that the model is shown in full before it decides."""
 
-LIMITS = loop.Limits(rounds=12, calls=30, tokens=60_000, seconds=600)
-"""Of the work on one note."""
+# Of the work on one note.
+_ROUNDS = 12
+_CALLS = 30
+_TOKENS = 60_000
+_SECONDS = 600.0
 
 _ASKED = 600  # characters of a note that are searched for
 _SHOWN = 40_000  # characters of one page; of a longer one the model must read on
@@ -97,8 +102,11 @@ class Promotion:
             raise RefusedError(f"Of {note.reference} this would be on no page: {named}{more}.")
         return Placed(made, pages, model)
 
-    async def _work(self, task: str, toolbox: PageToolbox) -> loop.Worked:
-        worked = await loop.work(self._reasoner, self._prompt, task, toolbox, LIMITS)
+    async def _work(self, task: str, toolbox: PageToolbox) -> Worked:
+        from memory_mcp.curate.reason.loop import Limits, work  # only where a model is asked
+
+        limits = Limits(rounds=_ROUNDS, calls=_CALLS, tokens=_TOKENS, seconds=_SECONDS)
+        worked = await work(self._reasoner, self._prompt, task, toolbox, limits)
         if worked.ended not in ("answered", "empty"):
             raise RefusedError(f"The model did not come to an end ({worked.ended}).")
         return worked
