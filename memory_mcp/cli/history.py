@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,13 +14,17 @@ from memory_mcp.cli.context import Setup, as_json, pass_setup, project_here
 from memory_mcp.cli.running import WORDS, with_memory
 from memory_mcp.cli.wording import when
 from memory_mcp.core.config import Config
-from memory_mcp.core.errors import AmbiguousError, NotFoundError
+from memory_mcp.core.errors import AmbiguousError, NotFoundError, RefusedError, StorageError
 from memory_mcp.core.reference import GLOBAL, INBOX, PROJECT, join, split
+from memory_mcp.curate.record import undo_of
 from memory_mcp.notes.history import History
 from memory_mcp.notes.own import keeper, project_keeper
 from memory_mcp.notes.place import is_taken
 from memory_mcp.notes.projects import project_inbox
 from memory_mcp.settings.project import Project
+
+if TYPE_CHECKING:
+    from memory_mcp.app import App
 
 
 @click.command()
@@ -47,12 +53,54 @@ def history(setup: Setup, reference: str, json_: bool) -> None:
 
 
 @click.command()
-@click.argument("reference")
+@click.argument("reference", required=False)
 @click.argument("revision", required=False)
+@click.option("--run", metavar="ID", help="All that a job or an approval changed, as a whole.")
 @as_json
 @pass_setup
-def restore(setup: Setup, reference: str, revision: str | None, json_: bool) -> None:
-    """Bring a kept version back: the newest, or REVISION. What it replaces is kept, too."""
+def restore(
+    setup: Setup, reference: str | None, revision: str | None, run: str | None, json_: bool
+) -> None:
+    """Bring a kept version back: the newest, or REVISION. What it replaces is kept, too.
+
+    With --run all notes are as they were before a job; none is where one changed since.
+    """
+    if (reference is None) == (run is None):
+        raise click.UsageError("Name a note's REFERENCE, or a run with --run.")
+    if run is not None:
+        _restore_run(setup, run, json_)
+    elif reference is not None:
+        _restore_note(setup, reference, revision, json_)
+
+
+def _restore_run(setup: Setup, run: str, json_: bool) -> None:
+    done = with_memory(setup.existing(), lambda app: _taken_back(app, run.strip()), None)
+    show_engine(setup, done)
+    if json_:
+        render.as_json({"run": run.strip(), "restored": list(done)})
+    elif done:
+        render.line(f"Taken back: {', '.join(done)}.")
+        render.line(f"memory-mcp restore --run {undo_of(run)} takes that back.")
+    else:
+        render.line("All is as it was before the run; nothing had to be changed.")
+
+
+async def _taken_back(app: App, run: str) -> tuple[str, ...]:
+    """Take a run back where it was made: in the project, or outside of it."""
+    from memory_mcp.curate.journal import OPEN
+
+    with suppress(NotFoundError):
+        if app.jobs.list(run)[0].status in OPEN:
+            raise RefusedError(
+                f"{run} is still under way; end it with memory-mcp jobs --cancel {run} first."
+            )
+    if app.wider is not None:
+        with suppress(StorageError):  # it changed notes of the project, too
+            return await app.wider.curation.runs.restore(run)
+    return await app.curation.runs.restore(run)
+
+
+def _restore_note(setup: Setup, reference: str, revision: str | None, json_: bool) -> None:
     config = setup.existing()
     project = project_here(config)
     full = reference if project else history_of(config, None, reference)[1]

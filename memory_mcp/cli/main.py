@@ -16,6 +16,7 @@ from memory_mcp.cli import render
 from memory_mcp.cli.config import config
 from memory_mcp.cli.context import Setup
 from memory_mcp.cli.doctor import doctor
+from memory_mcp.cli.dream import dream
 from memory_mcp.cli.ending import ended
 from memory_mcp.cli.engine import engine
 from memory_mcp.cli.evaluate import evaluate
@@ -73,6 +74,7 @@ for command in (
     install,
     evaluate,
     jobs,
+    dream,
     config,
     init,
     trust,

@@ -48,6 +48,12 @@ BRIEFLY = Wait(2.0, meaning=True, lack="similar ones among them are not named")
 """For a write, which needs nothing but lists similar notes."""
 
 
+def unchanging(config: Config) -> Config:
+    """The settings for a process that changes no note, and works on no job."""
+    writing = config.writing.model_copy(update={"read_only": True})
+    return config.model_copy(update={"writing": writing})
+
+
 def with_memory(
     config: Config, act: Callable[[App], Awaitable[Result]], wait: Wait | None = WORDS
 ) -> Result:

@@ -12,7 +12,7 @@ from memory_mcp.cli import render
 from memory_mcp.cli.asking import show_engine
 from memory_mcp.cli.context import Setup, as_json, pass_setup, project_here
 from memory_mcp.cli.notes import content_option, given_text, scope_option
-from memory_mcp.cli.running import with_memory
+from memory_mcp.cli.running import unchanging, with_memory
 from memory_mcp.cli.wording import for_person, when
 from memory_mcp.core.errors import MemoryMcpError, NotFoundError
 
@@ -59,11 +59,17 @@ def save(
 
 @click.command()
 @click.argument("job_id", required=False)
+@click.option("--cancel", metavar="ID", help="End a job that waits or runs.")
 @as_json
 @pass_setup
-def jobs(setup: Setup, job_id: str | None, json_: bool) -> None:
-    """What became of saved facts, the newest first."""
+def jobs(setup: Setup, job_id: str | None, cancel: str | None, json_: bool) -> None:
+    """What became of saved facts and passes of curation, the newest first."""
     config = setup.existing()
+    if cancel is not None:
+        if job_id is not None:
+            raise click.UsageError("Give either a JOB_ID to look at, or --cancel ID.")
+        with_memory(unchanging(config), lambda app: app.jobs.cancel(cancel), None)
+        job_id = cancel.strip()
     project = project_here(config)
     found = journal_jobs(
         Path(config.home), config.agent, job_id, None if project is None else project.id
@@ -75,11 +81,17 @@ def jobs(setup: Setup, job_id: str | None, json_: bool) -> None:
         render.remark("There are no jobs.")
         return
     rows = [
-        [job.job_id, job.status, when(job.created), for_person(job.error or job.outcome or "")]
+        [
+            job.job_id,
+            job.kind,
+            job.status,
+            when(job.created),
+            for_person(job.error or job.outcome or ""),
+        ]
         for job in found
     ]
-    columns = ["job", "status", "created", "outcome"]
-    render.table(columns, rows, whole=columns[:3])
+    columns = ["job", "kind", "status", "created", "outcome"]
+    render.table(columns, rows, whole=columns[:4])
 
 
 def journal_jobs(

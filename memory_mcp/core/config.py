@@ -248,7 +248,7 @@ class CurationSettings(Section):
 
     layout: Literal["wiki", "days"] = "wiki"
     language: str = "en"
-    rem: bool = True
+    rem: bool | Literal["thorough"] = True
     deep_hours: Count = 12
     lucid_days: Count = 7
     harvest: bool = True

@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from memory_mcp.curate.approve import Approvals
 from memory_mcp.curate.deep import KIND, SECONDS, Deep
-from memory_mcp.curate.findings import Dreams
+from memory_mcp.curate.findings import Dreams, owner_of
 from memory_mcp.curate.jobs import Jobs
 from memory_mcp.curate.journal import Journal
 from memory_mcp.curate.parts import Parts
 from memory_mcp.curate.reasoning import reasoner_of
+from memory_mcp.curate.rem import Rem
 from memory_mcp.curate.runs import Runs
 from memory_mcp.curate.save import Saver
 from memory_mcp.curate.schedule import Schedule
@@ -28,6 +30,8 @@ class Curation:
     saver: Saver
     runs: Runs
     dreams: Dreams
+    approvals: Approvals
+    rem: Rem
     deep: Deep
     schedule: Schedule | None = None
     """When passes begin by themselves; None without a reasoner, and in read-only mode."""
@@ -50,10 +54,10 @@ def curate(parts: Parts, journal: Journal, wider: Curation | None = None) -> Cur
     folder = Path(config.home) / ".history" / ".runs"
     runs = Runs(folder, parts.history, parts.index, parts.clock, read_only=read_only)
     saver = Saver(jobs, parts, runs, None if wider is None else wider.saver)
-    owner = config.agent if parts.project is None else f"{config.agent} in {parts.project}"
-    dreams = Dreams(parts.state / "dreams", owner)
+    dreams = Dreams(parts.state / "dreams", owner_of(config.agent, parts.project))
+    approvals, rem = Approvals(parts, runs, dreams), Rem(parts, dreams)
     deep = Deep(parts, runs, dreams)
-    jobs.learn({KIND: Kind(deep.run, SECONDS)})
+    jobs.learn({KIND: Kind(deep.run, SECONDS), **rem.kinds})
     scheduled = parts.reasoner is not None and not read_only
     schedule = Schedule(jobs, parts.clock, config.curation, parts.state) if scheduled else None
-    return Curation(parts, jobs, saver, runs, dreams, deep, schedule)
+    return Curation(parts, jobs, saver, runs, dreams, approvals, rem, deep, schedule)

@@ -200,6 +200,11 @@ class Dreams:
             yield
 
 
+def owner_of(agent: str, project: str | None) -> str:
+    """Whose findings those of an agent are, in a project where there is one (its id)."""
+    return agent if project is None else f"{agent} in {project}"
+
+
 def _finding(item: Mapping[str, Any]) -> Finding:
     """A finding as it was written; lists come back as tuples."""
     values: dict[str, Any] = {

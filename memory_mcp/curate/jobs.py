@@ -109,6 +109,11 @@ class Jobs:
             )
         return tuple(found)
 
+    def waiting_of(self, kind: str) -> Job | None:
+        """The job of this kind that is queued or running here, if there is one."""
+        found = (record.job for record in self._unfinished() if record.job.kind == kind)
+        return next(found, None)
+
     async def finished(self, job_id: str, seconds: float | None = None) -> Job:
         """Wait until a job is done or failed, for at most so many seconds, and return it as it is.
 

@@ -168,3 +168,8 @@ def run_id_of(text: str) -> str:
     if not text.strip():
         raise InputError("The run is not named; give the id of the job that made it.")
     return job_id_of(text.strip())
+
+
+def undo_of(run: str) -> str:
+    """The run that takes a run back."""
+    return f"undo-{run.strip()}"[:100]

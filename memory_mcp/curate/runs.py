@@ -16,7 +16,7 @@ from memory_mcp.core.parse import revision_of
 from memory_mcp.core.ports import Clock
 from memory_mcp.curate.edit import iso
 from memory_mcp.curate.plan import Change, Spot, references
-from memory_mcp.curate.record import Planned, Records, run_id_of
+from memory_mcp.curate.record import Planned, Records, run_id_of, undo_of
 from memory_mcp.index.view import IndexView
 from memory_mcp.notes import files
 from memory_mcp.notes.history import History
@@ -67,11 +67,25 @@ class Runs:
             return ()
         runs = await anyio.to_thread.run_sync(self._records.open)
         for run in runs:
-            for planned in await anyio.to_thread.run_sync(self._records.plans, run):
-                if planned.end is None:
-                    with suppress(MemoryMcpError):  # it says so itself, and has put back its part
-                        await self._carry_out(run, planned)
+            with suppress(MemoryMcpError):  # it says so itself, and has put back its part
+                await self.resume(run)
         return runs
+
+    async def resume(self, run: str) -> tuple[str, ...]:
+        """Go on with the plans of one run that were cut off, and return what the run has changed.
+
+        Raises ConflictError where a note was changed meanwhile; what was done is put back then.
+        """
+        failure: MemoryMcpError | None = None
+        for planned in await anyio.to_thread.run_sync(self._known, run_id_of(run)):
+            if planned.end is None:
+                try:
+                    await self._carry_out(run, planned)
+                except MemoryMcpError as error:
+                    failure = error
+        if failure is not None:
+            raise failure
+        return await self.changed(run)
 
     async def changed(self, run: str) -> tuple[str, ...]:
         """The references that a run has changed so far; none where it is not known."""
@@ -90,7 +104,7 @@ class Runs:
         plans = await anyio.to_thread.run_sync(self._records.plans, run)
         done = [change for plan in plans if plan.end != "undone" for change in plan.changes]
         back = await anyio.to_thread.run_sync(_way_back, done)
-        return await self.apply(f"undo-{run}"[:100], back)
+        return await self.apply(undo_of(run), back)
 
     def check_writable(self) -> None:
         """Raise RefusedError in read-only mode."""

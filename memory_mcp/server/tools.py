@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from mcp.server import MCPServer
 
-from memory_mcp.server import job_tools, read_tools, recall_tools, write_tools
+from memory_mcp.server import dream_tools, job_tools, read_tools, recall_tools, write_tools
 from memory_mcp.server.calls import Calls
 from memory_mcp.server.session import Connection
 
-OFFERS = (*read_tools.OFFERS, *recall_tools.OFFERS, *write_tools.OFFERS, *job_tools.OFFERS)
+OFFERS = (
+    *read_tools.OFFERS,
+    *recall_tools.OFFERS,
+    *write_tools.OFFERS,
+    *job_tools.OFFERS,
+    *dream_tools.OFFERS,
+)
 
 
 def register(server: MCPServer[Connection]) -> None:

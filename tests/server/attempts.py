@@ -78,6 +78,7 @@ class Caller:
     name: str = field(default_factory=lambda: secrets.token_hex(16))
     session: Session = field(default_factory=Session)
     """What the last engine knew of its reading."""
+    options: Options = field(default_factory=Options)
     _number: int = 0
 
     @property
@@ -115,7 +116,7 @@ class Caller:
         assert isinstance(ledger, BrittleLedger)
         ledger.cut, ledger.editor = cut, editor
         state = Connection(
-            self.place.app, Options(), ledger=ledger, repeated=map(key_of, repeated)
+            self.place.app, self.options, ledger=ledger, repeated=map(key_of, repeated)
         )
         async with connected(self.place.server, state) as client:
             await client.hello()
