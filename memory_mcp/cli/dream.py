@@ -50,7 +50,10 @@ def dream() -> None:
 @as_json
 @pass_setup
 def run(setup: Setup, phase: str, force: bool, dry_run: bool, wait: bool, json_: bool) -> None:
-    """Start a PHASE: rem reads conversations, deep files the inbox, lucid checks the wiki."""
+    """Start a PHASE of curation.
+
+    rem reads conversations, deep files the inbox into the wiki, lucid checks the wiki.
+    """
     from memory_mcp.curate.dream import add_dream
 
     config = setup.existing()

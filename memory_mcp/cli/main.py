@@ -38,7 +38,7 @@ from memory_mcp.cli.trust import trust
 @click.option("--home", metavar="FOLDER", help="The home, else as MEMORY_MCP_HOME says.")
 @click.option("--agent", metavar="NAME", help="Whose inbox; else MEMORY_MCP_AGENT, else default.")
 @click.option("--read-only", is_flag=True, help="Change no note.")
-@click.option("--tools", metavar="SETS", help="Sets of tools that a client sees; there is core.")
+@click.option("--tools", metavar="SETS", help="Sets of tools that a client sees: core, curation.")
 @click.option("--in-process", is_flag=True, help="All in this process, without the engine.")
 @click.version_option(__version__, prog_name="memory-mcp")
 @click.pass_context

@@ -63,7 +63,7 @@ def save(
 @as_json
 @pass_setup
 def jobs(setup: Setup, job_id: str | None, cancel: str | None, json_: bool) -> None:
-    """What became of saved facts and passes of curation, the newest first."""
+    """What became of saved facts and of passes, newest first."""
     config = setup.existing()
     if cancel is not None:
         if job_id is not None:

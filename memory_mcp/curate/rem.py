@@ -30,7 +30,6 @@ from memory_mcp.curate.forward import Piece, Reading
 from memory_mcp.curate.marker import Marker, Markers
 from memory_mcp.curate.parts import Parts
 from memory_mcp.curate.proposals import Origin, Proposals
-from memory_mcp.curate.reason.structured import structured
 from memory_mcp.curate.rem_tally import Tally, counted
 from memory_mcp.curate.task import Kind, Outcome, Task
 from memory_mcp.curate.turns import Turn
@@ -166,7 +165,7 @@ class Rem:
             piece = await anyio.to_thread.run_sync(reading.next)
             if piece.turns:
                 await self._keep(item, reading.taken_up(piece))
-                await self._judge(item, piece, earlier, reasoner, tally)
+                await self._judge(item, piece, earlier, reasoner, tally, anew)
                 tally.read += judged == 0
                 tally.pieces, tally.turns = tally.pieces + 1, tally.turns + len(piece.turns)
                 judged, earlier = judged + 1, piece.turns[-_EARLIER:]
@@ -193,14 +192,11 @@ class Rem:
         earlier: Sequence[Turn],
         reasoner: Reasoner,
         tally: Tally,
+        anew: str,
     ) -> None:
         """Store what is to be proposed of a piece, durably, unless it was done before a kill."""
-        name = _name(self._dreams.owner, item, piece)
-        try:
-            await anyio.to_thread.run_sync(self._dreams.get, f"rem-{name}")
-        except NotFoundError:
-            pass
-        else:
+        name = await self._name(item, piece, anew)
+        if name is None:
             return
         try:
             findings = await self._findings(item, piece, earlier, reasoner, tally)
@@ -212,6 +208,20 @@ class Rem:
             add = partial(self._dreams.add, "rem", created, _source(item.path), findings, name)
             await anyio.to_thread.run_sync(add)
             tally.found += len(findings)
+
+    async def _name(self, item: Waiting, piece: Piece, anew: str) -> str | None:
+        """Under which name the findings of a piece are kept; None where they are there already.
+        One that could not be judged is judged again `anew`."""
+        name = _name(self._dreams.owner, item, piece)
+        again = f"{name}-{hashlib.sha256(anew.encode()).hexdigest()[:8]}" if anew else name
+        for one in dict.fromkeys((name, again)):
+            try:
+                known = await anyio.to_thread.run_sync(self._dreams.get, f"rem-{one}")
+            except NotFoundError:
+                return one
+            if any(finding.kind != _REFUSED for finding in known.findings):
+                return None
+        return None
 
     async def _findings(
         self,
@@ -244,11 +254,14 @@ class Rem:
         return (await self._ask(reasoner, check, again, tally)).facts
 
     async def _ask(self, reasoner: Reasoner, system: str, task: str, tally: Tally) -> Facts:
+        from memory_mcp.curate.reason.structured import structured  # only where one is asked
+
         answer, spent = await structured(reasoner, system, task, Facts)
         tally.spend(spent)
         return answer
 
 
+_REFUSED = "refused"
 _OFF = "curation.rem is off, so no conversation was read."
 _NOBODY = (
     "no reasoner is configured (reasoner in config.yml), so nobody here can judge what was said."
@@ -265,7 +278,7 @@ def _refused(piece: Piece, error: ReasonerError) -> Finding:
     when = f" of {times[0]} to {times[-1]}" if times else ""
     return Finding(
         finding_id="f1",
-        kind="refused",
+        kind=_REFUSED,
         action="none",
         reference="",
         reason=f"{counted(len(piece.turns), 'turn')}{when} could not be judged: {error} Look at"

@@ -59,8 +59,7 @@ def load(environ: Mapping[str, str], flags: Mapping[str, object]) -> Loaded:
         raise ConfigError(sorted(set(problems), key=lambda problem: problem.key))
     origins = {key: _origin(key, levels) for key in _keys(config.model_dump())}
     origins["home"] = home_origin
-    warnings = (*_warnings(file, home / FILE), *_without_effect(config))
-    return Loaded(config, origins, warnings)
+    return Loaded(config, origins, _warnings(file, home / FILE))
 
 
 def _home(environ: Mapping[str, str], flags: Level) -> tuple[Path, str]:
@@ -118,12 +117,6 @@ def _origin(key: str, levels: tuple[Level, ...]) -> str:
         if key in level.origins:
             return level.origins[key]
     return "default"
-
-
-def _without_effect(config: Config) -> tuple[str, ...]:
-    if "curation" not in config.tools:
-        return ()
-    return ("tools: curation has no tools in this version; a client sees those of core",)
 
 
 def _warnings(file: Level, path: Path) -> tuple[str, ...]:

@@ -119,9 +119,6 @@ def _chat_model(key: str, choice: ReasonerChoice) -> Iterator[tuple[str, str]]:
 def _tools(config: Config) -> Iterator[tuple[str, str]]:
     if not config.tools:
         yield "tools", f"is empty, so a client would see no tools; {_CORE}"
-    elif "core" not in config.tools:
-        named = ", ".join(config.tools)
-        yield "tools", f"{named} has no tools in this version, so there would be none; {_CORE}"
 
 
 def _tokens(config: Config) -> Iterator[tuple[str, str]]:

@@ -309,6 +309,10 @@ async def test_an_answer_that_cannot_be_used_is_named_and_does_not_stop_the_rest
         assert "1 piece could not be judged" in tally.said()
         with pytest.raises(RefusedError, match="needs judgement"):
             await it.place.curation.approvals.apply(it.dreams[0].dream_id, "f1")
+        it.model.rules[:] = [Rule("", answer(fact()))]
+        it.say()
+        await it.read("dream-rem-2", force=True)
+        assert {item.kind for item in it.findings} == {"refused", "preference"}
 
 
 class Silent:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,11 @@ import anyio
 import pytest
 
 from memory_mcp.curate.findings import Finding
+from memory_mcp.front.queueing import queue
 from memory_mcp.server.framing import NOTICE
 from memory_mcp.server.session import Options
+from tests.curate.test_speech import claude
+from tests.scripted_model import Rule, ScriptedModel
 from tests.server.attempts import Caller, place, structured
 from tests.server.worlds import MODES, World, talking, world
 
@@ -157,6 +161,41 @@ async def test_a_phase_is_a_job_that_says_what_became_of_it(tmp_path: Path) -> N
         assert "no reasoner is configured" in (done.outcome or "")
         (row,) = (await talk.done("memory_jobs", job_id=job["job_id"]))["jobs"]
         assert row["kind"] == "dream-rem"
+
+
+async def test_what_was_said_is_proposed_approved_and_found(tmp_path: Path) -> None:
+    fact = {
+        "action": "memory_write",
+        "slug": "bookkeeping",
+        "title": "Bookkeeping",
+        "text": "Mara Lindt does the bookkeeping from 1 July 2026.",
+        "quote": "Mara Lindt takes over the bookkeeping",
+        "kind": "person",
+    }
+    said = "Mara Lindt takes over the bookkeeping on 1 July 2026."
+    path = tmp_path / "talk.jsonl"
+    path.write_bytes(claude("user", said, timestamp="2026-03-01T10:00:00Z") + b"\n")
+    queue(str(tmp_path), "stop", None, {"transcript_path": str(path), "session_id": "s"})
+    with ScriptedModel(Rule("takes over", json.dumps({"facts": [fact]}))) as model:
+        async with (
+            world(tmp_path, tools=TOOLS, **model.config()) as there,
+            talking(there) as talk,
+        ):
+            job = await talk.done("dream_run", phase="rem")
+            done = await there.app.jobs.finished(job["job_id"], 8)
+            assert done.status == "done"  # the schedule may have begun such a pass before
+            (row,) = (await talk.done("dream_list"))["dreams"]
+            got = await talk.done("dream_get", dream_id=row["dream_id"])
+            (found,) = got["findings"]
+            assert said[:20] in found["reason"]
+            assert not there.inbox("bookkeeping").exists()
+            await talk.done(
+                "dream_apply", dream_id=row["dream_id"], finding_id=found["finding_id"]
+            )
+            hits = await talk.done("memory_search", query="who does the bookkeeping")
+            hit = hits["hits"][0]
+            assert hit["reference"] == "memory/bookkeeping"
+            assert hit["provenance"]["kind"] == "conversation"
 
 
 @pytest.mark.parametrize("cut", ["begin+", "answered-", "answered+"])
