@@ -40,7 +40,7 @@ class Tally:
         if not self.pieces and not self.stopped and not self.gone and not self.waits:
             return "No conversation had anything new to read."
         parts = [
-            f"Read {self.turns} turns of {counted(self.read, 'conversation')}:"
+            f"Read {counted(self.turns, 'turn')} of {counted(self.read, 'conversation')}:"
             f" {counted(self.found, 'finding')} in dream_list.",
             self.left.said(),
         ]
