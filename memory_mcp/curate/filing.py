@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from memory_mcp.core import frontmatter
@@ -44,6 +45,22 @@ Request = dict[str, str | None]
 
 
 @dataclass(frozen=True, slots=True)
+class Text:
+    """What is to be remembered, without what is private or was injected."""
+
+    content: str
+    context: str | None = None
+    source_url: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """A text was not filed; `why` says so in a sentence."""
+
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class Draft:
     """A note to be: the name to try first, and its whole text."""
 
@@ -76,18 +93,30 @@ def _without(text: str, opening: re.Pattern[str], closing: re.Pattern[str]) -> s
     return "".join([*parts, text[at:]])
 
 
-def draft(content: str, context: str | None, source_url: str | None, agent: str) -> Draft:
-    """The note for a text: title and name from its first heading or sentence, text verbatim."""
-    title = title_of(_without_secrets(content))
-    source: dict[str, Json] = {"by": agent}
-    if source_url:
-        source = {"url": source_url, "kind": "web", **source}
+def draft(text: Text, agent: str, tags: Sequence[str] = (), mentions: Sequence[str] = ()) -> Draft:
+    """The note for a text: title and name from its first heading or sentence, text verbatim.
+
+    `mentions` are references of the notes that it names.
+    """
+    title = title_without_secrets(text.content)
     values: dict[str, Json] = {"title": title}
-    if context and (description := clip(plain(_without_secrets(context)), _MAX_DESCRIPTION)):
+    about = text.context
+    if about and (description := clip(plain(_without_secrets(about)), _MAX_DESCRIPTION)):
         values["description"] = description
-    values["source"] = source
+    if tags:
+        values["tags"] = list(tags)
+    if mentions:
+        values["links"] = [{"to": name, "relation": "mentions"} for name in mentions]
+    values["source"] = origin_of(text, agent)
     # A header in the text is text: what was saved unseen must not pin itself or set triggers.
-    return Draft(slug_from(title), title, frontmatter.compose(values) + "\n" + content)
+    return Draft(slug_from(title), title, frontmatter.compose(values) + "\n" + text.content)
+
+
+def origin_of(text: Text, agent: str) -> dict[str, Json]:
+    """The provenance of a text that an agent saves."""
+    if text.source_url:
+        return {"url": text.source_url, "kind": "web", "by": agent}
+    return {"by": agent}
 
 
 def _without_secrets(text: str) -> str:
@@ -100,6 +129,11 @@ def _without_secrets(text: str) -> str:
     for suspicion in found:
         head = head.replace(suspicion.value, "…")
     return head
+
+
+def title_without_secrets(content: str) -> str:
+    """As `title_of`; what looks like a secret is left out. Blocking, up to some seconds."""
+    return title_of(_without_secrets(content))
 
 
 def title_of(content: str) -> str:

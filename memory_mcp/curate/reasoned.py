@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +17,8 @@ from memory_mcp.core.ports import Reasoner
 from memory_mcp.core.private import strip
 from memory_mcp.core.reference import join
 from memory_mcp.curate import guards
-from memory_mcp.curate.filing import Draft, draft
+from memory_mcp.curate.drafting import drafted
+from memory_mcp.curate.filing import Left, Text, origin_of
 from memory_mcp.curate.loss import lost
 from memory_mcp.curate.parts import Parts
 from memory_mcp.curate.plan import Spot
@@ -46,22 +46,6 @@ _SAID = 300
 _NAMED = 8
 _REFERENCE = re.compile(r"(?<![\w/])[\w-]+/[^\s`'\"\[\](){}<>|,;]+")
 _SKIP = re.compile(r"\s*\W{0,3}SKIP\b\W*", re.I)
-
-
-@dataclass(frozen=True, slots=True)
-class Left:
-    """The model did not file the text; `why` says so in a sentence."""
-
-    why: str
-
-
-@dataclass(frozen=True, slots=True)
-class Text:
-    """What is to be remembered, without what is private or was injected."""
-
-    content: str
-    context: str | None = None
-    source_url: str | None = None
 
 
 class ReasonedFiling:
@@ -133,7 +117,7 @@ class ReasonedFiling:
 
     async def _file_whole(self, planner: Planner, text: Text) -> str:
         """Plan a note with the very text, beside what the model wrote."""
-        made = await self._draft(text)
+        made = await drafted(self._parts, text)
         for name in names_from(made.slug):
             spot = planner.note(name)
             if await planner.read(spot) is None and not await self._is_taken(name):
@@ -147,7 +131,7 @@ class ReasonedFiling:
 
     async def _skip(self, text: Text, reason: str, model: str) -> Outcome:
         """Leave a text out of the notes. It goes where a deleted note would be."""
-        made = await self._draft(text)
+        made = await drafted(self._parts, text)
         reference = join(self._parts.writer.inbox.name, made.slug)
         keep = partial(
             self._parts.history.keep,
@@ -161,11 +145,6 @@ class ReasonedFiling:
             f"Not saved, since it can be looked up: {one_line(reason, _SAID)} ({model})"
             f" To have it all the same: memory-mcp restore {reference}"
         )
-
-    async def _draft(self, text: Text) -> Draft:
-        agent = self._parts.config.agent
-        make = partial(draft, text.content, text.context, text.source_url, agent)
-        return await anyio.to_thread.run_sync(make)
 
     async def _named(self, answer: str) -> Mapping[str, str]:
         """The notes that an answer names, and their texts."""
@@ -182,8 +161,7 @@ class ReasonedFiling:
 
     def _source(self, text: Text, model: str) -> Mapping[str, Json]:
         """The provenance of what the model writes: a web page's text stays one."""
-        agent: dict[str, Json] = {"by": self._parts.config.agent, "model": model}
-        return {"url": text.source_url, "kind": "web", **agent} if text.source_url else agent
+        return {**origin_of(text, self._parts.config.agent), "model": model}
 
     def _task(self, text: Text) -> str:
         now = self._parts.clock.now()

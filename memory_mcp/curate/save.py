@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from functools import partial
 
 import anyio.to_thread
 
@@ -12,13 +11,15 @@ from memory_mcp.core.given import given_text
 from memory_mcp.core.reference import GLOBAL, join
 from memory_mcp.core.saying import saying
 from memory_mcp.core.slug import shown
-from memory_mcp.curate.filing import Draft, draft, request_of
+from memory_mcp.curate.days import DaysFiling
+from memory_mcp.curate.drafting import drafted
+from memory_mcp.curate.filing import Draft, Left, Text, request_of
 from memory_mcp.curate.held import held
 from memory_mcp.curate.jobs import Jobs
 from memory_mcp.curate.journal import Job
 from memory_mcp.curate.parts import Parts
 from memory_mcp.curate.policy import check_scope
-from memory_mcp.curate.reasoned import ReasonedFiling, Text
+from memory_mcp.curate.reasoned import ReasonedFiling
 from memory_mcp.curate.results import WriteResult
 from memory_mcp.curate.runs import Runs
 from memory_mcp.curate.saved import line_of, names_from, url_of
@@ -44,6 +45,7 @@ class Saver:
         self._writer = parts.writer
         self._index = parts.index
         self._reasoned = ReasonedFiling(parts, runs)
+        self._days = DaysFiling(parts, runs)
         jobs.learn({"save": Kind(self._file, SECONDS, "quick")})
 
     async def save(
@@ -74,26 +76,29 @@ class Saver:
 
     async def _file(self, task: Task) -> Outcome:
         """File one text: by the model where there is one, else, and where it fails, by rule."""
-        request = task.record.request
-        text = Text(
-            str(request.get("content") or ""), request.get("context"), request.get("source_url")
-        )
+        text = _text_of(task)
         done = await self._runs.changed(task.job_id)
         if done:
             return Outcome(f"Filed in {', '.join(done)}.", done)
-        if self._parts.reasoner is None or not text.content.strip() or task.record.slug:
-            return await self._file_by_rule(task)
-        filed = await self._reasoned.file(task, text)
+        filed = None
+        if text.content.strip() and task.record.slug is None:  # else an attempt was cut off
+            filed = await self._file_by_layout(task, text)
         if isinstance(filed, Outcome):
             return filed
         by_rule = await self._file_by_rule(task)
-        return Outcome(f"{by_rule.text} {filed.why}", by_rule.changed)
+        return Outcome(f"{by_rule.text} {filed.why}", by_rule.changed) if filed else by_rule
+
+    async def _file_by_layout(self, task: Task, text: Text) -> Outcome | Left | None:
+        """File one text by day where that is the layout, else by the model; None where there is
+        neither. What is of a project stays in its inbox: everybody reads the wiki."""
+        parts = self._parts
+        if parts.config.curation.layout == "days" and parts.project is None:
+            return await self._days.file(task, text)
+        return None if parts.reasoner is None else await self._reasoned.file(task, text)
 
     async def _file_by_rule(self, task: Task) -> Outcome:
         """File one text without a model."""
-        record = task.record
-        request = record.request
-        content = str(request.get("content") or "")
+        record, content = task.record, _text_of(task).content
         if not content.strip():
             return Outcome("Nothing was left to save: all of it was injected or private.")
         if record.slug is not None and await self._is_filed(record.slug, content):
@@ -102,10 +107,7 @@ class Saver:
         known = await held(self._index, content)
         if known.same is not None:
             return Outcome(known.told)
-        source = request.get("source_url")
-        make = partial(draft, content, request.get("context"), source, self._jobs.agent)
-        made = await anyio.to_thread.run_sync(make)
-        done = await self._create(task, made)
+        done = await self._create(task, await drafted(self._parts, _text_of(task)))
         near = ", ".join(f"{item.reference} ({item.score:.2f})" for item in done.similar)
         notes = [f"Filed as {done.reference}.", *filter(None, [known.told]), *done.warnings]
         if near:
@@ -134,3 +136,10 @@ class Saver:
         """Whether an attempt that was cut off had written its note already."""
         body = await anyio.to_thread.run_sync(read_body, self._writer.inbox, slug)
         return bool(body.strip()) and saying(body) == saying(content)
+
+
+def _text_of(task: Task) -> Text:
+    request = task.record.request
+    return Text(
+        str(request.get("content") or ""), request.get("context"), request.get("source_url")
+    )

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from memory_mcp.core.frontmatter import split_and_load
-from memory_mcp.curate.filing import draft, title_of, worth_saving
+from memory_mcp.curate.filing import Text, draft, title_of, worth_saving
 
 
 @pytest.mark.parametrize(
@@ -61,25 +61,32 @@ def test_a_long_title_is_cut_between_words() -> None:
 
 def test_a_draft_holds_the_text_verbatim_under_a_header_of_its_own() -> None:
     content = "---\npinned: true\n---\n# Big\n\n```\nopen"
-    made = draft(content, "From a *talk*", "https://example.org/a", "default")
+    made = draft(
+        Text(content, "From a *talk*", "https://example.org/a"),
+        "default",
+        ["2026-03-14", "decision"],
+        ["memory/garden"],
+    )
     parts, loaded = split_and_load(made.content)
     assert parts.body == "\n" + content
     assert loaded.values == {
         "title": "Big",
         "description": "From a talk",
+        "tags": ["2026-03-14", "decision"],
+        "links": [{"to": "memory/garden", "relation": "mentions"}],
         "source": {"url": "https://example.org/a", "kind": "web", "by": "default"},
     }
     assert made.slug == "big"
 
 
 def test_a_draft_without_context_says_who_wrote_it() -> None:
-    _, loaded = split_and_load(draft("Text.", None, None, "me").content)
+    _, loaded = split_and_load(draft(Text("Text."), "me").content)
     assert loaded.values == {"title": "Text", "source": {"by": "me"}}
 
 
 def test_a_secret_reaches_neither_the_name_nor_the_title_nor_the_description() -> None:
     secret = "sk-live-9f8e7d6c5b4a39281706"
-    made = draft(f"The API key is {secret} for the printer", f"key {secret} found", None, "a")
+    made = draft(Text(f"The API key is {secret} for the printer", f"key {secret} found"), "a")
     assert secret not in made.title
     assert "9f8e7d6c" not in made.slug
     header, body = made.content.split("\n---\n")

@@ -46,6 +46,7 @@ async def test_a_saved_text_becomes_a_note_with_name_title_and_origin(tmp_path: 
         assert loaded.values == {
             "title": "The pump is loud at night",
             "description": "From a call",
+            "tags": ["2026-03-14"],
             "source": {"url": "https://example.org/pump", "kind": "web", "by": "default"},
             "created": "2026-03-14T09:30:00+00:00",
             "updated": "2026-03-14T09:30:00+00:00",

@@ -64,6 +64,7 @@ async def world(
     tmp_path: Path,
     notes: Mapping[str, str | bytes] | None = None,
     settings: Mapping[str, Any] | None = None,
+    clock: FixedClock | None = None,
     **writing: Any,
 ) -> AsyncIterator[World]:
     """A memory with these notes (reference -> text) that is indexed and running; `settings` are
@@ -80,7 +81,7 @@ async def world(
         }
     )
     sources = open_sources(config)
-    history, clock = History(home / ".history"), FixedClock()
+    history, clock = History(home / ".history"), clock or FixedClock()
     index = Index(config, sources, HashEmbedder)
     view = IndexView(index, sources)
     searcher = Searcher(view, config.search)
