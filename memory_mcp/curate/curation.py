@@ -7,6 +7,7 @@ from pathlib import Path
 
 from memory_mcp.curate.approve import Approvals
 from memory_mcp.curate.deep import KIND, SECONDS, Deep
+from memory_mcp.curate.enrich import Enrich
 from memory_mcp.curate.findings import Dreams, owner_of
 from memory_mcp.curate.jobs import Jobs
 from memory_mcp.curate.journal import Journal
@@ -33,6 +34,7 @@ class Curation:
     approvals: Approvals
     rem: Rem
     deep: Deep
+    enrich: Enrich
     schedule: Schedule | None = None
     """When passes begin by themselves; None without a reasoner, and in read-only mode."""
 
@@ -58,6 +60,7 @@ def curate(parts: Parts, journal: Journal, wider: Curation | None = None) -> Cur
     approvals, rem = Approvals(parts, runs, dreams), Rem(parts, dreams)
     deep = Deep(parts, runs, dreams)
     jobs.learn({KIND: Kind(deep.run, SECONDS), **rem.kinds})
+    enrich = Enrich(parts, jobs, runs, rem, deep)
     scheduled = parts.reasoner is not None and not read_only
     schedule = Schedule(jobs, parts.clock, config.curation, parts.state) if scheduled else None
-    return Curation(parts, jobs, saver, runs, dreams, approvals, rem, deep, schedule)
+    return Curation(parts, jobs, saver, runs, dreams, approvals, rem, deep, enrich, schedule)

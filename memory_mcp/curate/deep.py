@@ -8,7 +8,7 @@ that it holds, and such a note is only removed.
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import anyio.to_thread
 
@@ -53,12 +53,17 @@ class Deep:
     async def run(self, task: Task) -> Outcome:
         """A pass: what a job of the kind `dream-deep` does. `force` asks about notes again that
         were left before. Raises RefusedError in read-only mode, StorageError."""
+        return await self.over(task)
+
+    async def over(self, task: Task, only: Collection[str] | None = None) -> Outcome:
+        """A pass over the notes of these references; None: over all. Raises as `run`."""
         self._runs.check_writable()
         work = await self._pass(force=bool(task.record.request.get("force")))
         work.run = task.job_id
         tally = work.tally
         tally.changed += await self._runs.changed(task.job_id)
-        notes = await inbox_notes(self._parts.index, self._parts.writer.inbox)
+        waiting = await inbox_notes(self._parts.index, self._parts.writer.inbox)
+        notes = [note for note in waiting if only is None or note.reference in only]
         for number, note in enumerate(notes, 1):
             if not await work.one(note):
                 tally.waiting += len(notes) - number

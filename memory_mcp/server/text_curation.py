@@ -26,6 +26,14 @@ def run_text(out: RunOut, phase: str) -> str:
     )
 
 
+def enrich_text(out: RunOut) -> str:
+    """The job to ask for."""
+    return (
+        f"Enriching is job {out.job_id} ({out.status}). memory_jobs tells what became of it,"
+        " dream_list what was found in conversations."
+    )
+
+
 def dreams_text(out: DreamsOut, status: str) -> str:
     """One line for each pass."""
     if not out.dreams:

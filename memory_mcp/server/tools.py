@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from mcp.server import MCPServer
 
-from memory_mcp.server import dream_tools, job_tools, read_tools, recall_tools, write_tools
+from memory_mcp.server import (
+    curation_tools,
+    dream_tools,
+    job_tools,
+    read_tools,
+    recall_tools,
+    write_tools,
+)
 from memory_mcp.server.calls import Calls
 from memory_mcp.server.session import Connection
 
@@ -13,6 +20,7 @@ OFFERS = (
     *recall_tools.OFFERS,
     *write_tools.OFFERS,
     *job_tools.OFFERS,
+    *curation_tools.OFFERS,
     *dream_tools.OFFERS,
 )
 
