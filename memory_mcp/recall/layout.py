@@ -10,7 +10,7 @@ from memory_mcp.core.framed import NOTICE, framed
 from memory_mcp.core.framing import one_line
 from memory_mcp.core.note import Card
 from memory_mcp.recall.bodies import Body
-from memory_mcp.settings.prompts import shipped
+from memory_mcp.settings.prompts import fill, shipped
 
 FOLDERS = 20
 """Folders of a vault that are named."""
@@ -18,6 +18,8 @@ TAGS = 3
 """Topics shown of a note."""
 LEAST = 400
 """Bytes that must be left for a note's text that is cut."""
+STEPS = (20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000)
+"""An inbox of more notes than the first of these is spoken of; the classes that are named."""
 _TITLE = 80
 _TAIL = 500  # bytes for the line about what was left out
 _NAMED = 3
@@ -39,6 +41,8 @@ class Contents:
     """Notes of inbox and wiki that may not: too deep, or beyond the number allowed."""
     folders: tuple[str, ...] = ()
     """One line for each vault."""
+    unfiled: int = 0
+    """Notes of the inbox that wait to be filed."""
 
 
 def fitted(contents: Contents, max_bytes: int) -> str:
@@ -48,6 +52,7 @@ def fitted(contents: Contents, max_bytes: int) -> str:
         "# What is in memory",
         "",
         _counted(contents),
+        *_unfiled(contents.unfiled),
         "",
         f"{shipped('following').strip()} {NOTICE}",
     ]
@@ -65,6 +70,12 @@ def fitted(contents: Contents, max_bytes: int) -> str:
     if left:
         lines += ["", f"Left out here: {_joined(left)}. memory_list shows all notes."]
     return _clipped("\n".join(lines) + "\n", max_bytes)
+
+
+def _unfiled(count: int) -> list[str]:
+    """What to do about a full inbox. It names a class of numbers: its bytes change rarely."""
+    number = max((step for step in STEPS if count > step), default=0)
+    return ["", fill(shipped("unfiled").strip(), number=f"{number:,}")] if number else []
 
 
 @dataclass(slots=True)

@@ -108,6 +108,7 @@ class IndexSection:
                 for one in self._index.sources
                 if counts[one.id] and one.kind == "vault"
             ),
+            unfiled=sum(entry.source.kind == "memory" and _waits(entry.card) for entry in entries),
         )
 
     def _trusted(self, card: Card) -> bool:
@@ -131,6 +132,11 @@ class IndexSection:
 
 def _label(source: Source) -> str:
     return f"{source.name} of this project" if source.scope == "project" else source.name
+
+
+def _waits(card: Card) -> bool:
+    """Whether a note of the inbox may move on; what arrives unasked stays where it is."""
+    return not (card.pinned or card.seed or card.triggers)
 
 
 def _place(entry: Entry) -> tuple[int, str]:

@@ -174,3 +174,21 @@ def test_a_section_never_has_more_bytes_than_allowed(
     rows = tuple(row(_card(title)) for title in titles)
     contents = Contents((("memory", len(rows)),), Body(_card("x"), text), (), (), rows, 3)
     assert len(fitted(contents, limit).encode("utf-8", "surrogatepass")) <= limit
+
+
+@pytest.mark.parametrize(
+    ("count", "said"),
+    [
+        (0, None),
+        (20, None),
+        (21, "20"),
+        (50, "20"),
+        (51, "50"),
+        (1500, "1,000"),
+        (10**6, "10,000"),
+    ],
+)
+def test_a_full_inbox_is_spoken_of_by_its_class(count: int, said: str | None) -> None:
+    text = fitted(Contents((("memory", 3),), unfiled=count), 32_768)
+    assert (f"More than {said} notes of the inbox" in text) == (said is not None)
+    assert ("`enrich`" in text) == (said is not None)

@@ -31,8 +31,8 @@ async def test_enriching_is_a_job_that_says_what_it_did(tmp_path: Path, mode: st
 
 async def test_it_is_offered_with_the_set_curation_alone(tmp_path: Path) -> None:
     async with world(tmp_path) as there, talking(there) as talk:
-        assert "memory_enrich" not in {
-            tool.name for tool in (await talk.client.list_tools()).tools
-        }
-    async with world(tmp_path, tools=TOOLS, read_only=True) as there, talking(there) as talk:
+        offered = (await talk.client.list_tools()).tools
+        assert "memory_enrich" not in {tool.name for tool in offered}
+    writing = {"read_only": True}
+    async with world(tmp_path, tools=TOOLS, writing=writing) as there, talking(there) as talk:
         assert "may only read" in await talk.refused("memory_enrich")
