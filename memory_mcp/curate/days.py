@@ -30,6 +30,8 @@ from memory_mcp.settings.prompts import prompt
 
 MOST_ENTITIES = 3
 REGISTRY = "entities"
+WEB = "web"
+"""The page of a day for what web pages say."""
 _TRIES = 3
 _ORIGIN = 300
 _FENCE = re.compile(r"^ {0,3}(?:`{3,}|~{3,})", re.M)
@@ -75,6 +77,8 @@ class DaysFiling:
         for _ in range(_TRIES):
             planner = self._parts.planner()
             try:
+                if (there := await self._there(planner, text, found)) is not None:
+                    return Outcome(f"Nothing new: {there} says it already.")
                 where = await self._plan(planner, text, title, found)
                 changed = await self._runs.apply(task.job_id, planner.changes)
             except ConflictError:
@@ -87,12 +91,25 @@ class DaysFiling:
             return Outcome(" ".join(filter(None, said)), changed)
         return Left("The page of the day was changed by somebody else each time.")
 
+    async def _there(self, planner: Planner, text: Text, found: Sorted) -> str | None:
+        """The page of today that has this very text. What was said on another day is said again:
+        a day's heading dates what stands below it."""
+        spot = self._page(planner, text, found)
+        data = await planner.read(spot)
+        lines = "" if data is None else "\n".join(data.decode("utf-8", "replace").splitlines())
+        part = "\n".join(embedded(text.content).splitlines())
+        return spot.reference if f"\n\n{part}\n" in f"{lines}\n" else None
+
+    def _page(self, planner: Planner, text: Text, found: Sorted) -> Spot:
+        # A page of a day is the person's own; what a web page says has one that says so.
+        name = WEB if text.source_url else PAGES[found.category]
+        return planner.page(f"log/{self._parts.clock.now().date().isoformat()}/{name}")
+
     async def _plan(self, planner: Planner, text: Text, title: str, found: Sorted) -> str:
         now = self._parts.clock.now()
         day, outside = now.date().isoformat(), text.source_url is not None
-        # A page of a day is the person's own; what a web page says has one that says so.
-        name = "web" if outside else PAGES[found.category]
-        spot = planner.page(f"log/{day}/{name}")
+        spot = self._page(planner, text, found)
+        name = spot.path.rpartition("/")[2]
         section = f"## {now:%H:%M} {title}{_origin(text)}\n\n{embedded(text.content)}\n"
         header: dict[str, Json] = {"title": f"{day}: {name}", "tags": [day, name]}
         if outside:
