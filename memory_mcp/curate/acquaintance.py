@@ -60,11 +60,6 @@ class Acquaintance:
                 " memory_get and change what is to be changed, or take another name."
             )
 
-    @property
-    def notes(self) -> tuple[Key, ...]:
-        """Each note that was seen."""
-        return tuple(self._known)
-
 
 def _key(spot: Spot) -> Key:
     return spot.source.id, spot.path

@@ -26,7 +26,7 @@ from memory_mcp.core.note import Json
 from memory_mcp.core.reference import GLOBAL, clean
 from memory_mcp.core.slug import shown
 from memory_mcp.curate import answering
-from memory_mcp.curate.acquaintance import Acquaintance, Key
+from memory_mcp.curate.acquaintance import Acquaintance
 from memory_mcp.curate.functions import PARAMETERS
 from memory_mcp.curate.parts import Parts
 from memory_mcp.curate.plan import Change, Spot
@@ -35,6 +35,7 @@ from memory_mcp.curate.policy import check_scope
 from memory_mcp.curate.provenance import is_outside
 from memory_mcp.notes.place import is_taken
 from memory_mcp.search.hit import SearchRequest
+from memory_mcp.search.locate import locate
 from memory_mcp.search.read import MAX_CHARS
 
 READING = ("memory_search", "memory_get", "memory_list")
@@ -70,11 +71,6 @@ class Toolbox:
             Function(name, inspect.getdoc(action) or "", PARAMETERS[name])
             for name, action in self._actions.items()
         )
-
-    @property
-    def seen(self) -> tuple[Key, ...]:
-        """(source id, path) of each note that was read or written here."""
-        return self._seen.notes
 
     async def call(self, name: str, arguments: Mapping[str, Any]) -> str:
         """Carry out a function and return what the model reads. Raises InputError for an unknown
@@ -124,7 +120,7 @@ class Toolbox:
         change, most = self._planned(reference), min(max_chars, MAX_CHARS)
         if change is None:
             reading = await self._parts.reader.get(reference, heading, offset, most)
-            source, path = self._parts.reader.resolve(reading.reference)
+            source, path = await locate(self._parts.index, reading.reference)
             self._seen.read((source.id, path), reading, heading, offset)
         elif change.after is None:
             raise NotFoundError(f"{change.reference} is deleted by your plan.")

@@ -155,6 +155,15 @@ async def test_what_changed_since_it_was_read_is_a_conflict(tmp_path: Path) -> N
         assert planner.changes == ()
 
 
+async def test_a_note_that_the_index_does_not_know_yet_is_read_and_changed(tmp_path: Path) -> None:
+    async with world(tmp_path, {"memory/a": "A.\n"}) as there:
+        there.file("memory/new").write_text("Just written.\n", encoding="utf-8")
+        box, planner = toolbox(there, read_first=True)
+        assert "Just written" in await box.call("memory_get", {"reference": "memory/new"})
+        await box.call("memory_edit", {"slug": "new", "content": "Written anew."})
+        assert "Written anew.\n" in str(after(planner)["memory/new"])
+
+
 async def test_text_from_outside_stays_out_of_the_persons_own_notes(tmp_path: Path) -> None:
     web = "---\nsource: {url: 'https://example.org', kind: web}\n---\nSeen there.\n"
     async with world(tmp_path, {"memory/own": "Mine.\n", "memory/web": web}) as there:
