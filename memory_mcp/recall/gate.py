@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
-from memory_mcp.core.words import folded_words
-from memory_mcp.search.group import Group, Piece
+from memory_mcp.core.note import Card
+from memory_mcp.core.words import QueryTerm, folded_words
+from memory_mcp.search.group import Group, NoteKey, Piece
+from memory_mcp.search.rules import naming
 
 MARGIN = 0.05
 """Above the floor, which the best passage must reach: what foreign notes reach by chance. With a
@@ -15,6 +18,9 @@ to their own a right note (.35: 90.5 and 92.1). Words alone reach less by chance
 for them."""
 NAME = 0.25
 """Taken from the confidence of a passage that has none of the names in the message."""
+NAMESAKES = 2
+"""Notes named after one of whom the message speaks that come along whatever they say: "can I cook
+a roast for Kim?" has not a word of what is known of Kim."""
 REMARK = 0.15
 """Added to the floor for a message that asks nothing."""
 SHARE = 0.6
@@ -71,6 +77,14 @@ def lacking(names: Collection[int], piece: Piece) -> float:
     `names` are places of the question's terms."""
     missing = sum(place not in piece.held for place in names)
     return NAME * missing / len(names) if names else 0.0
+
+
+def namesakes(names: Sequence[QueryTerm], cards: Mapping[NoteKey, Card]) -> frozenset[NoteKey]:
+    """The first of these notes, which come in their order, whose slug, title or alias has a name
+    of the message."""
+    forms = {form for name in names for form in name.forms}
+    found = (note for note, card in cards.items() if naming(forms, card).some)
+    return frozenset(islice(found, NAMESAKES))
 
 
 def _is_new(piece: Piece, texts: list[frozenset[str]]) -> bool:

@@ -16,7 +16,7 @@ from memory_mcp.index.view import IndexView
 from memory_mcp.recall.asking import Asking, asking
 from memory_mcp.recall.block import block
 from memory_mcp.recall.bodies import Body, body
-from memory_mcp.recall.gate import REMARK, lacking, passed
+from memory_mcp.recall.gate import MARGIN, REMARK, lacking, namesakes, passed
 from memory_mcp.recall.kept import keep, owner
 from memory_mcp.recall.opening import OPENING_CHARS, opened, whole
 from memory_mcp.recall.section import IndexSection
@@ -236,10 +236,14 @@ class Recall:
             card = cards[group.note]
             return whole(card) not in seen and _key(card, piece.passage.text) not in seen
 
-        def judged(piece: Piece) -> float:
-            return piece.confidence - lacking(names, piece)
-
         floor = self._config.recall.min_score + (REMARK if asked.remark else 0.0)
+        about = () if asked.remark else namesakes([query.asked[place] for place in names], cards)
+
+        def judged(piece: Piece) -> float:
+            less = lacking(names, piece)
+            known = floor + MARGIN if piece.note in about and not less else 0.0
+            return max(piece.confidence - less, known)
+
         found = passed(groups, floor, judged, fresh)
         hits = (self._searcher.hit(group, group.confidence, ranking) for group in found.groups)
         return [hit for hit in hits if hit is not None], found.same

@@ -232,3 +232,20 @@ async def test_turns_of_one_session_at_once_show_a_passage_once(tmp_path: Path) 
             for _ in range(5):
                 tasks.start_soon(ask)
         assert sum(map(bool, blocks)) == 1
+
+
+async def test_whoever_is_named_brings_the_notes_that_bear_the_name(tmp_path: Path) -> None:
+    notes = {
+        "memory/kim-eats-meat.md": "---\nsupersedes: kim-diet\n---\nSince May Kim eats meat again.\n",
+        "memory/kim-diet.md": "Kim eats no meat.\n",
+        "memory/kim-shoes.md": "Kim takes size 41.\n",
+        "memory/menu.md": "# Menu\n\nOn Sundays we cook a soup.\n",
+    }
+    async with recalling(tmp_path, notes) as app:
+        found = await app.recall.turn("Can I buy a present for Kim?")
+        assert len(found.hits) == 2, "no more than two come for a name alone"
+        found = await app.recall.turn("Can I cook a roast for Kim?")
+        assert "memory/kim-eats-meat" in shown(found)
+        for message in ("Can I cook a roast for Robin?", "Can I buy a present for Kim and Robin?"):
+            assert not shown(await app.recall.turn(message)), "there is nothing of Robin"
+        assert not shown(await app.recall.turn("Thanks, I will tell Kim."))
