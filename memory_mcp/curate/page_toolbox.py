@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from memory_mcp.core.errors import MemoryMcpError
 from memory_mcp.core.note import Card, Json
 from memory_mcp.curate.page_names import check_new_page
 from memory_mcp.curate.parts import Parts
@@ -19,6 +20,16 @@ class PageToolbox(Toolbox):
 
     def __init__(self, parts: Parts, planner: Planner) -> None:
         super().__init__(parts, planner, NAMES, read_first=True)
+        self.refusal = ""
+        """Why the last call that was refused was so; empty where all were taken."""
+
+    async def call(self, name: str, arguments: Mapping[str, Any]) -> str:
+        """As of any toolbox; what is refused is remembered."""
+        try:
+            return await super().call(name, arguments)
+        except MemoryMcpError as error:
+            self.refusal = str(error)
+            raise
 
     async def wiki_create(
         self, path: str, content: str, frontmatter: Mapping[str, Json] | None = None

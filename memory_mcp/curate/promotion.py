@@ -85,7 +85,7 @@ class Promotion:
         worked = await self._work(await self._task(note, toolbox), toolbox)
         made = since(base, planner.changes)
         if not made:
-            return self._left(worked.text)
+            return _left(worked.text, toolbox.refusal)
         self._check(made, earlier)
         lacking = lacks(note, made)
         if lacking:
@@ -116,16 +116,6 @@ class Promotion:
         for change in made:
             if change.spot.source.kind != WIKI or is_own(change.spot.path):
                 raise RefusedError(f"{change.reference} is not a page that Deep changes.")
-
-    def _left(self, text: str) -> Left:
-        found = _SKIP.match(text)
-        if found is None:
-            said = one_line(text, 80)
-            raise RefusedError(
-                "The model changed no page and did not say SKIP"
-                + (f"; it said: {said}" if said else "; it said nothing.")
-            )
-        return Left(one_line(text[found.end() :], 200) or "the model gave no reason")
 
     async def _task(self, note: InboxNote, toolbox: PageToolbox) -> str:
         get: Mapping[str, Any] = {"reference": note.reference, "max_chars": _SHOWN}
@@ -207,6 +197,16 @@ class Promotion:
         elif now.get("source") != before.get("source"):
             values["source"] = before.get("source")
         return values
+
+
+def _left(text: str, refusal: str) -> Left:
+    """That a model wants the note to stay. Raises RefusedError where it does not say so."""
+    found = _SKIP.match(text)
+    if found is not None:
+        return Left(one_line(text[found.end() :], 200) or "the model gave no reason")
+    said = f"it said: {one_line(text, 80)}" if text.strip() else "it said nothing"
+    why = f" Its last call was refused: {one_line(refusal, 400)}" if refusal else ""
+    raise RefusedError(f"The model changed no page and did not say SKIP; {said}{why and '.'}{why}")
 
 
 def _alias(
