@@ -1,8 +1,8 @@
 """Deep is killed (-9) at random moments: where is each note, and how often is it on its page?
 
-    python -m benchmarks.curation_kills [--kills 200] [--seed 1] [--notes 4]
+    python -m benchmarks.curation_kills [--kills 200] [--seed 1] [--notes 6]
 
-Each round puts notes into the inbox, begins a pass of Deep in a process of its own, against a chat
+Each round fills the inbox up, begins a pass of Deep in a process of its own, against a chat
 model that follows a script over real HTTP, and kills it after a random time. After each kill every
 note must be in the inbox, on its page or in the history, never nowhere, and never twice on a page.
 In the end a pass runs to its end: all notes are on their pages once, and none is in the inbox.
@@ -32,6 +32,9 @@ AT_WORK = 0.8
 FILING = 1.2
 """Seconds after the first question to the model within which these kills fall."""
 
+LAST = 2
+"""Passes in the end that nobody kills."""
+
 
 class Breach(Exception):
     """A note is nowhere, or twice."""
@@ -55,22 +58,23 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--kills", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--notes", type=int, default=4, help="new ones in each round")
+    parser.add_argument("--notes", type=int, default=6, help="in the inbox as a round begins")
     options = parser.parse_args()
-    chance, seen = random.Random(options.seed), Seen()
+    chance, seen, said = random.Random(options.seed), Seen(), ""
     with tempfile.TemporaryDirectory() as folder, ScriptedModel(*_rules()) as model:
         home = Path(folder)
         _begin(home)
         try:
             longest = _timed(home, model.url)
             while seen.kills < options.kills:
-                _add(home, seen, options.notes, chance)
+                _add(home, seen, options.notes - len(_waiting(home)), chance)
                 _round(home, model, seen, chance, longest)
                 _check(home, seen)
-            _run(home, model.url).wait()
+            for _ in range(LAST):
+                said, _ = _run(home, model.url, subprocess.PIPE).communicate()
             _check(home, seen, whole=True)
         except Breach as breach:
-            print(f"BREACH after {seen.kills} kills: {breach}")
+            print(f"BREACH after {seen.kills} kills: {breach} {said}")
             return 1
     _print(seen, longest)
     return 0
@@ -102,6 +106,10 @@ def _inbox(home: Path) -> Path:
     return home / "agents" / "default" / "memory"
 
 
+def _waiting(home: Path) -> list[Path]:
+    return list(_inbox(home).glob("*.md"))
+
+
 def _add(home: Path, seen: Seen, notes: int, chance: random.Random) -> None:
     for _ in range(notes):
         mark = f"qz{len(seen.notes):05d}"
@@ -112,9 +120,9 @@ def _add(home: Path, seen: Seen, notes: int, chance: random.Random) -> None:
         (_inbox(home) / f"{mark}.md").write_text(f"{text}\n", encoding="utf-8")
 
 
-def _run(home: Path, url: str) -> subprocess.Popen[bytes]:
+def _run(home: Path, url: str, out: int = subprocess.DEVNULL) -> subprocess.Popen[str]:
     words = [sys.executable, "-m", "benchmarks.deep_pass", str(home), url]
-    return subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return subprocess.Popen(words, stdout=out, stderr=subprocess.DEVNULL, text=True)
 
 
 def _timed(home: Path, url: str) -> float:

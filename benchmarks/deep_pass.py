@@ -10,7 +10,7 @@ import anyio
 from memory_mcp.app import open_app
 from memory_mcp.core.config import Config
 
-SECONDS = 60.0
+SECONDS = 600.0
 
 
 def config_of(home: str, url: str) -> Config:
