@@ -15,6 +15,7 @@ from memory_mcp.core.note import Card, Json
 from memory_mcp.core.plain import clip, plain
 from memory_mcp.core.ports import Reasoner
 from memory_mcp.core.private import strip
+from memory_mcp.core.slug import shown
 from memory_mcp.curate.guards import Limits, check_plan
 from memory_mcp.curate.inbox_note import InboxNote
 from memory_mcp.curate.loss import absent
@@ -204,9 +205,9 @@ def _left(text: str, refusal: str) -> Left:
     found = _SKIP.match(text)
     if found is not None:
         return Left(one_line(text[found.end() :], 200) or "the model gave no reason")
-    said = f"it said: {one_line(text, 80)}" if text.strip() else "it said nothing"
+    said = f"it said {shown(text.strip(), 80)}" if text.strip() else "it said nothing"
     why = f" Its last call was refused: {one_line(refusal, 400)}" if refusal else ""
-    raise RefusedError(f"The model changed no page and did not say SKIP; {said}{why and '.'}{why}")
+    raise RefusedError(f"The model changed no page and did not say SKIP; {said}.{why}")
 
 
 def _alias(

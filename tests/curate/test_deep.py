@@ -259,6 +259,8 @@ async def test_a_second_page_of_a_name_is_refused(tmp_path: Path) -> None:
         await deep(made, Script({"chess": ([page], "Done.")}))
         assert not made.file("wiki/people/smith-alice").exists()
         assert made.file("memory/a").exists()
+        reason = made.curation.dreams.all()[0].findings[0].reason
+        assert 'it said "Done.".' in reason and "has that name already" in reason
 
 
 async def test_a_page_that_changes_meanwhile_is_planned_anew(tmp_path: Path) -> None:
