@@ -49,17 +49,31 @@ _NO_LINKS = frozenset(
 
 def body_links(text: str) -> Iterator[tuple[int, int, Link | None]]:
     """(start, end, link) for each link in a silenced text; None where it leads to no note."""
+    for match, link in _matches(text):
+        yield match.start(), match.end(), link
+
+
+def addressed_links(text: str) -> Iterator[tuple[int, int, Link]]:
+    """(start, end, link) of what names the note in each link of a silenced text: all that stands
+    between `[[` and `]]`, or the address of a Markdown link, its `<>` included."""
+    for match, link in _matches(text):
+        if link is not None:
+            wiki = match.re is _WIKILINK
+            yield match.start(2 if wiki else 3), match.end(2 if wiki else 3), link
+
+
+def _matches(text: str) -> Iterator[tuple[re.Match[str], Link | None]]:
     if "[" not in text:
         return
     taken = 0
     for match in _wikilinks(text):
-        yield match.start(), match.end(), wikilink(match[2], embed=bool(match[1]))
+        yield match, wikilink(match[2], embed=bool(match[1]))
     if "](" not in text:
         return
     for match in _MARKDOWN.finditer(text):
         if match.start() >= taken:
             taken = match.end()
-            yield match.start(), match.end(), _markdown_link(match)
+            yield match, _markdown_link(match)
 
 
 def wikilink(inner: str, embed: bool = False, relation: str = "links") -> Link | None:
@@ -184,12 +198,18 @@ def _targets(text: str, relation: str) -> Iterator[Link]:
         for link in linked:
             yield Link(link.target, "relation", relation, link.heading, link.block, link.label)
         return
+    named = named_note(text, relation)
+    if named is not None:
+        yield named
+
+
+def named_note(text: str, relation: str = "related") -> Link | None:
+    """The link of a text that is the name of a note as a whole; None where it can be none."""
     name = text.strip()
     if not name or len(name) > 500 or "\n" in name or _SCHEME.match(name):
-        return
+        return None
     target, heading, block = _split_target(name)
-    if target:
-        yield Link(target, "relation", relation, heading, block)
+    return Link(target, "relation", relation, heading, block) if target else None
 
 
 def _in_value(value: Json, relation: str) -> Iterator[Link]:

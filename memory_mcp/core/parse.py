@@ -11,6 +11,7 @@ from memory_mcp.core.config import ChunkSettings
 from memory_mcp.core.decoding import Decoded, decode
 from memory_mcp.core.frontmatter import Loaded, Parts, split, split_and_load
 from memory_mcp.core.language import detect
+from memory_mcp.core.link_places import CONTROL
 from memory_mcp.core.links import raw_header_links
 from memory_mcp.core.markdown import Outline, normalised, outline
 from memory_mcp.core.metadata import LIMIT, Metadata, merged_tags, metadata
@@ -20,7 +21,7 @@ from memory_mcp.core.plain import clip, one_line
 from memory_mcp.core.private import strip
 from memory_mcp.core.yaml_writer import inline
 
-_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f]")
+_CONTROL = re.compile(rf"[{CONTROL}]")
 # Keys whose values a note shows elsewhere, or that say nothing about its subject.
 _SHOWN = frozenset(
     ("title", "name", "description", "tags", "tag", "aliases", "alias", "created", "updated")

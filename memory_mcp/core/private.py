@@ -31,7 +31,7 @@ def hide(text: str) -> tuple[str, tuple[str, ...]]:
     parts: list[str] = []
     shown: list[str] = []
     at = 0
-    for start, end in _spans(text):
+    for start, end in spans(text):
         parts.append(text[start:end])
         shown += (text[at:start], f"<private id={len(parts)}/>")
         at = end
@@ -45,7 +45,7 @@ def strip(text: str) -> str:
     """The text without its private parts; line breaks stay, so that line numbers do."""
     kept: list[str] = []
     at = 0
-    for start, end in _spans(text):
+    for start, end in spans(text):
         breaks = "".join(_NEWLINE.findall(text[start:end]))
         kept += (text[at:start], breaks or " ")
         at = end
@@ -93,7 +93,7 @@ def has_mark(text: str) -> bool:
     return _MARK.search(text) is not None
 
 
-def _spans(text: str) -> Iterator[tuple[int, int]]:
+def spans(text: str) -> Iterator[tuple[int, int]]:
     """(start, end) of each outermost private part, and of each mark outside of one."""
     depth = start = 0
     for match in _TAG.finditer(text):

@@ -21,6 +21,7 @@ from memory_mcp.core.slug import check_slug, is_lost_on_windows, shown
 from memory_mcp.curate.conflict import check_revision
 from memory_mcp.curate.decoding import decoded
 from memory_mcp.curate.edit import iso
+from memory_mcp.curate.moving import Moved, move
 from memory_mcp.curate.plan import Change, Spot
 from memory_mcp.curate.policy import check_pin, check_secrets
 from memory_mcp.curate.relation import linked, relations
@@ -168,6 +169,11 @@ class Planner:
         check_revision(spot.reference, current, expected, self._history)
         await self.put(spot, None, reason=reason)
         return True
+
+    async def move(self, old: Spot, new: Spot, *, reason: str = "") -> Moved:
+        """Plan that a page goes to another path, and that links lead where they led. Raises as
+        `moving.move`."""
+        return await move(self, self._index, old, new, reason)
 
     async def put(self, spot: Spot, after: bytes | None, *, reason: str = "") -> None:
         """Plan these very bytes (None: that the note goes)."""

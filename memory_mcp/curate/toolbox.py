@@ -203,16 +203,11 @@ class Toolbox:
         return await self._edit(self._planner.page(path), edit)
 
     async def wiki_move(self, path: str, new_path: str) -> str:
-        """Give a wiki page another path. Its text stays as it is."""
+        """Give a wiki page another path. Links to it are rewritten; its text stays as it is."""
         old, new = self._planner.page(path), self._planner.page(new_path)
-        data = await self._planner.read(old)
-        if data is None:
-            raise NotFoundError(f"{old.reference} does not exist; memory_list shows what does.")
-        if await self._planner.read(new) is not None:
-            raise ConflictError(f"{new.reference} exists already; nothing was moved.")
-        await self._planner.put(old, None)
-        await self._planner.put(new, data)
-        return f"Planned: {old.reference} will be {new.reference}."
+        done = await self._planner.move(old, new)
+        also = f" Links are rewritten in {', '.join(done.relinked)}." if done.relinked else ""
+        return _said(f"Planned: {old.reference} will be {new.reference}.{also}", done.warnings)
 
     async def wiki_delete(self, path: str, if_revision: str | None = None) -> str:
         """Delete a wiki page whose content stands elsewhere. It can be restored."""
