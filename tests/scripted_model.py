@@ -151,7 +151,11 @@ class ScriptedModel:
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self) -> None:
                 length = int(self.headers.get("content-length") or 0)
-                body = json.loads(self.rfile.read(length))
+                data = self.rfile.read(length)
+                if len(data) < length:  # the client was killed
+                    self.close_connection = True
+                    return
+                body = json.loads(data)
                 headers = {key.lower(): value for key, value in self.headers.items()}
                 request = Request(self.path, headers, body)
                 with model._state.guard:
