@@ -24,6 +24,7 @@ from memory_mcp.cli.example import demo
 from memory_mcp.cli.history import history, restore
 from memory_mcp.cli.home import init
 from memory_mcp.cli.hook import hook
+from memory_mcp.cli.import_ import import_
 from memory_mcp.cli.index import reindex, status
 from memory_mcp.cli.install.command import install
 from memory_mcp.cli.notes import delete, link, show, write
@@ -73,6 +74,7 @@ for command in (
     reindex,
     install,
     evaluate,
+    import_,
     jobs,
     dream,
     config,
