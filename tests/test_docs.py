@@ -15,8 +15,8 @@ import yaml
 
 from memory_mcp.cli.config import flatten
 from memory_mcp.cli.ending import INTERRUPTED
-from memory_mcp.cli.home import TEMPLATE
 from memory_mcp.cli.main import cli
+from memory_mcp.cli.starter import TEMPLATE
 from memory_mcp.core.config import Config, SourceSettings
 
 ROOT = Path(__file__).parents[1]

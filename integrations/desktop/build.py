@@ -13,7 +13,7 @@ from pathlib import Path
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 TOP = ("pyproject.toml", "README.md", "LICENSE", "NOTICE")
-FOLDERS = ("memory_mcp", "prompts", "examples/memory")
+FOLDERS = ("memory_mcp", "prompts", "examples/memory", "integrations/claude-code-plugin/skills")
 """What is needed to build the package; uv does that when the bundle starts first."""
 
 LEFT_OUT = {"__pycache__", ".index", ".state"}

@@ -39,8 +39,11 @@ def import_(
     dry_run: bool,
     json_: bool,
 ) -> None:
-    """Take over notes of another memory: a folder of Markdown, the graph of the reference memory
-    server, or the auto-memory of Claude Code. What is there already is never changed."""
+    """Take over the notes of another memory.
+
+    KIND is markdown (a folder of Markdown files), mcp-memory (the JSONL graph of the reference
+    memory server) or claude-code (the auto-memory of Claude Code). What is there is never changed.
+    """
     config, place = setup.config(), path.expanduser()
     run = f"import-{secrets.token_hex(6)}"
 

@@ -10,6 +10,8 @@ import pytest
 
 from tests.journeys import runs
 
+FOLDERS = ("people", "places", "threads")
+
 
 @pytest.mark.slow
 @pytest.mark.timeout(240)
@@ -27,10 +29,11 @@ def test_a_memory_from_init_to_restore(tmp_path: Path) -> None:
     memory("restore", "boiler", first["revision"])
     assert "Das Ventil heißt V7. ☕" in memory("show", "boiler")
     memory("delete", "boiler")
-    assert json.loads(memory("list", "--json"))["notes"] == []
+    listed = json.loads(memory("list", "--json"))["notes"]
+    assert [row["reference"] for row in listed] == [f"wiki/{name}/README" for name in FOLDERS]
     memory("restore", "memory/boiler")
     assert memory("list").startswith("memory/boiler\t")
     assert memory("search", "which valve").startswith("1. memory/boiler")
     assert json.loads(memory("status", "--json"))["pending"] == 0
     assert "All is well." in memory("doctor")
-    assert "Indexed again: 1 note, 1 vector" in memory("reindex", "--embeddings")
+    assert "Indexed again: 4 notes, 4 vectors" in memory("reindex", "--embeddings")
