@@ -115,7 +115,7 @@ class Grammar:
             case "prompts/get":
                 topic = {"topic": self.rng.choice(TEXTS)}
                 return {
-                    "name": pick("recall", "remember", "orient", "no"),
+                    "name": pick("recall", "remember", "enrich", "review", "orient", "no"),
                     "arguments": pick({}, topic),
                 }
             case "completion/complete":

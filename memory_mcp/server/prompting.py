@@ -14,7 +14,13 @@ from pydantic import Field
 from memory_mcp.server.session import Connection
 from memory_mcp.settings.prompts import fill, load
 
-_TAKES: dict[str, tuple[str, ...]] = {"remember": ("what",), "recall": ("topic",), "orient": ()}
+_TAKES: dict[str, tuple[str, ...]] = {
+    "remember": ("what",),
+    "recall": ("topic",),
+    "enrich": ("focus",),
+    "review": ("dream_id",),
+    "orient": (),
+}
 """The prompts, each with its arguments."""
 
 
@@ -37,6 +43,26 @@ def register(server: MCPServer[Connection], home: str) -> None:
     ) -> list[UserMessage]:
         """Tell what memory holds about a topic, with the notes it comes from."""
         return [UserMessage(fill(load("recall", home), topic=topic.strip()))]
+
+    @server.prompt(title="File what waits")
+    def enrich(
+        focus: Annotated[
+            str, Field(description="only what is about this; all that waits without it")
+        ] = "",
+    ) -> list[UserMessage]:
+        """Take the inbox over into pages: read, extend or create, read back, then delete."""
+        said = f", as far as it is about this: {focus.strip()}" if focus.strip() else ""
+        return [UserMessage(fill(load("enrich", home), focus=said))]
+
+    @server.prompt(title="Review findings")
+    def review(
+        dream_id: Annotated[
+            str, Field(description="one pass, as dream_list shows it; all without it")
+        ] = "",
+    ) -> list[UserMessage]:
+        """Decide on what curation found: apply, do otherwise, dismiss, or ask."""
+        said = f", those of {dream_id.strip()}" if dream_id.strip() else ""
+        return [UserMessage(fill(load("review", home), which=said))]
 
     @server.prompt(title="Get an overview")
     def orient() -> list[UserMessage]:

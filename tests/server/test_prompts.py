@@ -27,18 +27,24 @@ async def rendered(talk: Talk, name: str, **arguments: str) -> str:
 async def test_the_prompts_are_offered_and_filled(tmp_path: Path, mode: str) -> None:
     async with world(tmp_path) as place, talking(place, mode) as talk:
         prompts = {prompt.name: prompt for prompt in (await talk.client.list_prompts()).prompts}
-        assert list(prompts) == ["remember", "recall", "orient"]
+        assert list(prompts) == ["remember", "recall", "enrich", "review", "orient"]
         assert all(prompt.description and prompt.title for prompt in prompts.values())
         assert "{tea}" in await rendered(talk, "recall", topic="{tea}")
         assert "Alice moved" in await rendered(talk, "remember", what="Alice moved")
         assert "the conversation so far" in await rendered(talk, "remember")
         assert "memory_list" in await rendered(talk, "orient")
+        assert "inbox of memory, as far as it is about this: tea," in await rendered(
+            talk, "enrich", focus=" tea "
+        )
+        assert "inbox of memory, so that" in await rendered(talk, "enrich")
+        assert "wait, those of lucid-1. " in await rendered(talk, "review", dream_id="lucid-1")
+        assert "that wait. " in await rendered(talk, "review")
 
 
 @pytest.mark.parametrize("mode", MODES)
 async def test_a_wrong_prompt_is_an_invalid_request(tmp_path: Path, mode: str) -> None:
     async with world(tmp_path) as place, talking(place, mode) as talk:
-        with pytest.raises(MCPError, match="remember, recall, orient") as caught:
+        with pytest.raises(MCPError, match="remember, recall, enrich, review, orient") as caught:
             await talk.client.get_prompt("recal")
         assert caught.value.error.code == t.INVALID_PARAMS
         with pytest.raises(MCPError, match="topic"):
@@ -73,7 +79,9 @@ def test_a_users_own_version_that_is_no_usable_file_costs_nothing(tmp_path: Path
     assert len(load("instructions", str(tmp_path))) == LONGEST
 
 
-@pytest.mark.parametrize("name", ["instructions", "remember", "recall", "orient"])
+@pytest.mark.parametrize(
+    "name", ["instructions", "remember", "recall", "enrich", "review", "orient"]
+)
 def test_every_shipped_prompt_is_there_and_is_short(name: str) -> None:
     text = shipped(name)
     assert load(name) == text
