@@ -1,0 +1,121 @@
+"""The prompts as a script: an agent that does what they say, by tools alone and no reasoner."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.server.worlds import SECONDS, Talk, World, talking, world
+
+pytestmark = pytest.mark.anyio
+
+FACTS = {
+    "Alice Moreau moved to Lyon on 2026-03-02.": "people/alice-moreau",
+    "Alice Moreau does not eat nuts.": "people/alice-moreau",
+    "Alice Moreau's daughter Inès was born on 2021-07-19.": "people/alice-moreau",
+    "The kitchen renovation costs 14,800 euros and begins in May.": "threads/kitchen",
+    "The electrician for the kitchen is Ruedi Ganter, phone 0761 55512.": "threads/kitchen",
+    "The kitchen gets an induction hob, not gas.": "threads/kitchen",
+    "The summer house key hangs behind the blue shutter.": "places/summer-house",
+    "The summer house pump must be drained before the first frost.": "places/summer-house",
+    "The boat Seeschwalbe lies at berth 42 until October.": "places/harbour",
+    "Berth 42 in the harbour costs 310 euros a year.": "places/harbour",
+}
+
+
+def named_tools(text: str) -> set[str]:
+    return set(re.findall(r"`((?:memory|dream|wiki)_\w+)`", text)) - {"dream_id"}
+
+
+async def offered(talk: Talk) -> set[str]:
+    return {tool.name for tool in (await talk.client.list_tools()).tools}
+
+
+async def told(talk: Talk, name: str, **arguments: str) -> str:
+    """What a prompt says, over the wire."""
+    message = (await talk.client.get_prompt(name, arguments)).messages[0]
+    return str(getattr(message.content, "text", ""))
+
+
+@dataclass
+class Agent:
+    """Does the steps of the prompts, with nothing but a client."""
+
+    place: World
+    talk: Talk
+    log: list[str] = field(default_factory=list)
+
+    async def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
+        self.log.append(tool)
+        return await self.talk.done(tool, **arguments)
+
+    async def remember(self, fact: str) -> None:
+        job = await self.call("memory_save", content=fact)
+        await self.place.app.jobs.finished(job["job_id"], SECONDS)
+        (row,) = (await self.call("memory_jobs", job_id=job["job_id"]))["jobs"]
+        assert (row["status"], row["error"]) == ("done", None)
+
+    async def read(self, reference: str) -> dict[str, Any]:
+        """All of a note, page by page."""
+        found = await self.call("memory_get", reference=reference)
+        while found["next_offset"] is not None:
+            more = await self.call("memory_get", reference=reference, offset=found["next_offset"])
+            found = {**more, "content": found["content"] + more["content"]}
+        return found
+
+    async def forget(self, note: dict[str, Any]) -> None:
+        """Delete a note as it was read."""
+        slug = slug_of(note["reference"])
+        gone = await self.call("memory_delete", slug=slug, if_revision=note["revision"])
+        assert gone["deleted"] is True
+
+    async def inbox(self) -> list[str]:
+        """The notes that wait, the oldest first."""
+        notes = (await self.call("memory_list", source="memory"))["notes"]
+        notes.sort(key=lambda note: (note["created"] or "", note["reference"]))
+        return [note["reference"] for note in notes if not note["pinned"]]
+
+    async def found(self, query: str) -> list[str]:
+        return [
+            hit["reference"] for hit in (await self.call("memory_search", query=query))["hits"]
+        ]
+
+
+def slug_of(reference: str) -> str:
+    return reference.removeprefix("memory/")
+
+
+def fact_of(note: dict[str, Any]) -> str:
+    """The fact that a note of the inbox holds."""
+    return next(fact for fact in FACTS if fact in note["content"])
+
+
+async def test_an_agent_without_wiki_tools_tidies_up_the_inbox_and_loses_no_fact(
+    tmp_path: Path,
+) -> None:
+    async with world(tmp_path) as place, talking(place) as talk:
+        agent = Agent(place, talk)
+        for fact in FACTS:
+            await agent.remember(fact)
+        assert len(await agent.inbox()) == len(FACTS)
+        said = await told(talk, "enrich")
+        assert named_tools(said.partition("**Without wiki tools**")[2]) <= await offered(talk)
+        best: dict[str, str] = {}
+        for reference in await agent.inbox():
+            note = await agent.read(reference)
+            fact = fact_of(note)
+            kept = best.setdefault(FACTS[fact], reference)
+            if kept == reference:
+                continue
+            await agent.read(kept)
+            await agent.call("memory_edit", slug=slug_of(kept), append=f"\n{fact}\n")
+            assert fact in (await agent.read(kept))["content"]
+            await agent.forget(note)
+        assert set(await agent.inbox()) == set(best.values())
+        for fact, page in FACTS.items():
+            assert best[page] in await agent.found(fact)
+            assert fact in (await agent.read(best[page]))["content"]
