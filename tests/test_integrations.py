@@ -102,7 +102,8 @@ def test_the_bundle_is_the_same_from_the_same_sources_and_holds_the_package(
     assert not [name for name in names if "__pycache__" in name or "/." in name]
     package = {path.relative_to(ROOT).as_posix() for path in ROOT.glob("memory_mcp/**/*.py")}
     assert package < {*names}
-    for needed in ("pyproject.toml", "README.md", "LICENSE", "prompts/remember.md"):
+    skill = "integrations/claude-code-plugin/skills/memory/SKILL.md"  # the package ships it
+    for needed in ("pyproject.toml", "README.md", "LICENSE", "prompts/remember.md", skill):
         assert needed in names
 
 

@@ -44,7 +44,7 @@ def import_(
     KIND is markdown (a folder of Markdown files), mcp-memory (the JSONL graph of the reference
     memory server) or claude-code (the auto-memory of Claude Code). What is there is never changed.
     """
-    config, place = setup.config(), path.expanduser()
+    config, place = setup.existing(), path.expanduser()
     run = f"import-{secrets.token_hex(6)}"
 
     async def act(app: App) -> Import:

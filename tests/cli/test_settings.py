@@ -140,9 +140,10 @@ def test_a_home_that_is_a_file_is_called_one(
 
 
 REPORTS = ("search x", "list", "show x", "history x", "jobs", "reindex", "restore x", "delete x")
+TAKES = ("link x y", "import markdown x")
 
 
-@pytest.mark.parametrize("line", [*REPORTS, "link x y"])
+@pytest.mark.parametrize("line", [*REPORTS, *TAKES])
 def test_what_needs_a_memory_makes_none(tmp_path: Path, command: Command, line: str) -> None:
     nowhere = tmp_path / "nowhere"
     done = command("--home", str(nowhere), *line.split())

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from memory_mcp.core import frontmatter
 from memory_mcp.core.errors import RefusedError
 from memory_mcp.core.metadata import metadata
+from memory_mcp.core.note import Json
 from memory_mcp.curate.importing.stamp import Origin, check_readable, origin_of, stamped
 
 ORIGIN = Origin("old-notes", "garden/tea.md")
@@ -60,6 +61,36 @@ def test_a_header_that_cannot_be_read_is_refused() -> None:
 )
 def test_a_note_that_was_not_imported_has_no_origin(text: str) -> None:
     assert origin_of(text) is None
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-9, 9) | st.text("ab: [x", max_size=6),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text("ab", min_size=1), inner),
+    max_leaves=4,
+)
+LOUDER = st.fixed_dictionaries(
+    {},
+    optional={
+        "pinned": JSON,
+        "source": JSON,
+        "metadata": JSON
+        | st.fixed_dictionaries({"seed": JSON, "triggers": JSON}, optional={"type": JSON}),
+        "title": JSON,
+    },
+)
+
+
+@given(LOUDER)
+def test_whatever_a_header_says_an_imported_note_is_quiet_and_untrusted(
+    header: dict[str, Json],
+) -> None:
+    text = frontmatter.compose(header) + "Tea.\n" if header else "Tea.\n"
+    made = stamped(text, ORIGIN, AT, {}).text
+    known = metadata(frontmatter.split_and_load(made)[1].values)
+    assert not (known.pinned or known.seed or known.triggers)
+    assert known.provenance is not None
+    assert not known.provenance.trusted
+    assert made.endswith("---\nTea.\n")
 
 
 @given(
