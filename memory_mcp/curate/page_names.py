@@ -14,6 +14,9 @@ from memory_mcp.search.rules import is_log
 INDEX = "index"
 """The page that is built anew from the others."""
 
+GUIDE = "readme"
+"""The page of a folder that says what belongs there."""
+
 LOGS = "logs"
 """The folder of what curation did, a page for each month."""
 
@@ -25,7 +28,8 @@ _APART = re.compile(r"[\W_]+")
 
 def is_own(path: str) -> bool:
     """Whether a page is a chronicle or the index: what is written there is not what pages say."""
-    return path.casefold() == INDEX or is_log(path)
+    guide = path.casefold().rpartition("/")[2] == GUIDE
+    return guide or path.casefold() == INDEX or is_log(path)
 
 
 def check_new_page(path: str, cards: Iterable[Card]) -> None:
