@@ -14,6 +14,7 @@ from memory_mcp.curate.journal import Journal
 from memory_mcp.curate.parts import Parts
 from memory_mcp.curate.reasoning import reasoner_of
 from memory_mcp.curate.rem import Rem
+from memory_mcp.curate.review import Reviews
 from memory_mcp.curate.runs import Runs
 from memory_mcp.curate.save import Saver
 from memory_mcp.curate.schedule import Schedule
@@ -35,6 +36,7 @@ class Curation:
     rem: Rem
     deep: Deep
     enrich: Enrich
+    reviews: Reviews
     schedule: Schedule | None = None
     """When passes begin by themselves; None without a reasoner, and in read-only mode."""
 
@@ -61,6 +63,8 @@ def curate(parts: Parts, journal: Journal, wider: Curation | None = None) -> Cur
     deep = Deep(parts, runs, dreams)
     jobs.learn({KIND: Kind(deep.run, SECONDS), **rem.kinds})
     enrich = Enrich(parts, jobs, runs, rem, deep)
+    reviews = Reviews(parts.state / "dreams" / "reviews", parts.clock)
     scheduled = parts.reasoner is not None and not read_only
     schedule = Schedule(jobs, parts.clock, config.curation, parts.state) if scheduled else None
-    return Curation(parts, jobs, saver, runs, dreams, approvals, rem, deep, enrich, schedule)
+    done = (approvals, rem, deep, enrich, reviews, schedule)
+    return Curation(parts, jobs, saver, runs, dreams, *done)

@@ -181,7 +181,9 @@ class Relocation:
 
     def linking(self) -> Iterator[NoteKey]:
         """The other notes with links that would lead elsewhere, in the order of sources."""
-        for key, card in self.cards.items():
+        order = list(self.sources)
+        for key in sorted(self.cards, key=lambda key: (order.index(key[0]), key[1])):
+            card = self.cards[key]
             if key == self.old:
                 continue
             near = [link for link in card.links if written_words([link]) & self.words]

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import mcp_types as t
 
 from memory_mcp.curate.results import DeleteResult, EditResult, LinkResult, WriteResult
 from memory_mcp.server.answers import Answer
 from memory_mcp.server.convert import fitting, shorts
 from memory_mcp.server.text import delete_text, edit_text, link_text, write_text
+from memory_mcp.server.text_curation import moved_text
 from memory_mcp.server.wire import (
     DeleteOut,
     EditOut,
@@ -16,6 +19,7 @@ from memory_mcp.server.wire import (
     SimilarOut,
     WriteOut,
 )
+from memory_mcp.server.wire_curation import MovedOut
 
 _LINKS = 30_000
 """Characters of the links in an answer, as JSON; a header with more has hundreds."""
@@ -57,3 +61,16 @@ def linked(done: LinkResult) -> t.CallToolResult:
     latest = fitting(links[::-1], _LINKS)[::-1]
     out = LinkedOut(reference=done.reference, revision=done.revision, links=latest)
     return Answer(out, link_text(out, len(links))).result()
+
+
+def moved(
+    reference: str, old: str, relinked: Sequence[str], warnings: Sequence[str]
+) -> t.CallToolResult:
+    """The answer of wiki_move."""
+    out = MovedOut(
+        reference=reference,
+        old_reference=old,
+        relinked=shorts(relinked),
+        warnings=shorts(warnings),
+    )
+    return Answer(out, moved_text(out)).result()

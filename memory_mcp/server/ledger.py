@@ -63,6 +63,8 @@ class Intention:
     warnings: tuple[str, ...] = ()
     project: bool = False
     """Whether the note is one of a project's own inbox."""
+    also: tuple[str, ...] = ()
+    """Other notes that the change names: where the note was, and whose links follow it."""
 
 
 @dataclass(slots=True)
@@ -98,6 +100,11 @@ class Ledger:
         ledger = cls(state / FOLDER / f"{name}.jsonl")
         ledger._load()
         return ledger
+
+    @property
+    def name(self) -> str:
+        """The name of the client."""
+        return self.path.stem
 
     def saw(self, reference: str, seen: Seen) -> None:
         """The client has seen this much of a note."""
@@ -247,6 +254,7 @@ def _intention(line: Mapping[str, Any]) -> Intention:
         whole=bool(line["whole"]),
         warnings=tuple(_text(item) for item in line["warnings"]),
         project=bool(line.get("project")),
+        also=tuple(_text(item) for item in line.get("also", ())),
     )
 
 

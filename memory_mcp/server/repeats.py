@@ -18,7 +18,7 @@ from memory_mcp.curate.relation import relations
 from memory_mcp.curate.results import DeleteResult, EditResult, LinkResult, WriteResult
 from memory_mcp.notes import files
 from memory_mcp.notes.sources import Source
-from memory_mcp.server.answered import deleted, edited, linked, wrote
+from memory_mcp.server.answered import deleted, edited, linked, moved, wrote
 from memory_mcp.server.ledger import Call, Intention, time_text
 from memory_mcp.server.session import Connection, Session
 
@@ -126,7 +126,9 @@ async def _answer(intention: Intention, done: _Done, app: App) -> t.CallToolResu
     replaced = before if before != after else None
     if after is None:
         return deleted(DeleteResult(reference, before is not None, before))
-    if intention.tool == "memory_write":
+    if intention.tool == "wiki_move":
+        return moved(reference, intention.also[0], intention.also[1:], warnings)
+    if intention.tool in ("memory_write", "wiki_create"):
         similar = await app.writer.similar(reference, text)
         return wrote(WriteResult(reference, after, before is None, replaced, similar, warnings))
     if intention.tool == "memory_link":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -118,7 +119,16 @@ class Connection:
     The memory may come later than the client: `open` brings it.
     """
 
-    __slots__ = ("_app", "_repeated", "_turns", "ledger", "options", "patience", "session")
+    __slots__ = (
+        "_app",
+        "_repeated",
+        "_turns",
+        "ledger",
+        "name",
+        "options",
+        "patience",
+        "session",
+    )
 
     def __init__(
         self,
@@ -128,9 +138,11 @@ class Connection:
         patience: Patience | None = None,
         ledger: Ledger | None = None,
         repeated: Iterable[str] = (),
+        *,
+        lasting: bool = True,
     ) -> None:
         """`ledger` keeps what outlives an engine; `repeated` are the keys in it of requests that
-        come for the second time."""
+        come for the second time. `lasting`: there is a session, more than this one request."""
         self._app = app
         self.options = options
         self.ledger = ledger
@@ -138,6 +150,10 @@ class Connection:
         self._turns: dict[str, anyio.Lock] = {}
         self.session = session or Session(ledger)
         self.patience = patience or Patience()
+        self.name: str | None = None
+        """Of the session, the same after the end of an engine; None where there is no session."""
+        if lasting:
+            self.name = secrets.token_hex(16) if ledger is None else ledger.name
 
     @classmethod
     def of(cls, app: App) -> Connection:

@@ -11,6 +11,8 @@ from memory_mcp.server.wire_curation import (
     DreamOut,
     DreamsOut,
     FindingOut,
+    MovedOut,
+    ReviewOut,
     RunOut,
 )
 
@@ -101,3 +103,27 @@ def decided_text(done: Decided) -> str:
         lines.append(f"It can be taken back: memory-mcp restore --run {done.run}")
     lines.append(f"{done.left} {'finding waits' if done.left == 1 else 'findings wait'} still.")
     return " ".join(lines)
+
+
+def review_text(out: ReviewOut) -> str:
+    """Whether a review is open, what it may do, and how it ends or is taken back."""
+    about = f" of {name(out.dream_id)}" if out.dream_id else ""
+    waiting = f"{out.open} {'finding waits' if out.open == 1 else 'findings wait'} for a decision."
+    back = f" All its changes can be taken back: memory-mcp restore --run {out.run}"
+    if not out.active:
+        return f"No review is open now. {waiting}{back if out.run else ''}"
+    return (
+        f"The review{about} is open until {out.expires}, for {out.left} changes with wiki_create,"
+        f" wiki_edit, wiki_move and wiki_delete; start it again to go on. {waiting} Close it with"
+        f" action=end and a summary.{back}"
+    )
+
+
+def moved_text(out: MovedOut) -> str:
+    """What was moved, and whose links follow."""
+    lines = [f"Moved {name(out.old_reference)} to {name(out.reference)}."]
+    if out.relinked:
+        more = len(out.relinked) - _LISTED
+        shown = ", ".join(map(name, out.relinked[:_LISTED]))
+        lines.append(f"Links rewritten in {shown}{f' and {more} more' if more > 0 else ''}.")
+    return "\n".join([*lines, *(f"Warning: {one_line(item, 500)}" for item in out.warnings)])

@@ -10,6 +10,7 @@ from memory_mcp.server import (
     job_tools,
     read_tools,
     recall_tools,
+    review_tools,
     write_tools,
 )
 from memory_mcp.server.calls import Calls
@@ -22,6 +23,7 @@ OFFERS = (
     *job_tools.OFFERS,
     *curation_tools.OFFERS,
     *dream_tools.OFFERS,
+    *review_tools.OFFERS,
 )
 
 

@@ -72,3 +72,23 @@ class DecidedOut(BaseModel):
     status: Status
     changed: list[str]
     left: int = Field(description="findings of this pass that still wait")
+
+
+class ReviewOut(BaseModel):
+    """The review of this session."""
+
+    active: bool
+    dream_id: str | None
+    open: int = Field(description="findings that wait: of this dream, else of all")
+    expires: str | None
+    run: str | None = Field(description="by which all changes of the review can be taken back")
+    left: int = Field(description="changes that may be made before the next start")
+
+
+class MovedOut(BaseModel):
+    """A page was moved."""
+
+    reference: str
+    old_reference: str
+    relinked: list[str] = Field(description="notes whose links were rewritten")
+    warnings: list[str]

@@ -54,7 +54,7 @@ async def memory_write(
     """
     connection = connection_of(ctx.request_context)
     reference = await connection.app.writer.named(slug, scope)
-    async with _read_before(connection, reference, if_revision) as expected:
+    async with read_before(connection, reference, if_revision) as expected:
         done = await _writer(ctx, "memory_write", whole=True).write(
             slug, content, frontmatter, expected=expected, scope=scope
         )
@@ -101,7 +101,7 @@ async def memory_edit(
         frontmatter=frontmatter,
     )
     whole = content is not None and heading is None
-    async with _read_before(connection, reference, if_revision) as expected:
+    async with read_before(connection, reference, if_revision) as expected:
         done = await _writer(ctx, "memory_edit", whole=whole).edit(
             slug, request, expected=expected, partial=session.partial(reference)
         )
@@ -120,7 +120,7 @@ async def memory_delete(
     """Delete an inbox note that is wrong or no longer needed. It can be restored."""
     connection = connection_of(ctx.request_context)
     reference = await connection.app.writer.named(slug)
-    async with _read_before(connection, reference, if_revision) as expected:
+    async with read_before(connection, reference, if_revision) as expected:
         done = await _writer(ctx, "memory_delete").delete(slug, expected)
     connection.session.forget(done.reference)
     return deleted(done)
@@ -138,7 +138,7 @@ async def memory_link(
     await first_look(ctx)
     connection = connection_of(ctx.request_context)
     reference = await connection.app.writer.origin(source)
-    async with _read_before(connection, reference, None) as expected:
+    async with read_before(connection, reference, None) as expected:
         done = await _writer(ctx, "memory_link").link(source, target, relation, expected=expected)
     connection.session.wrote(done.reference, done.revision, whole=False)
     return linked(done)
@@ -186,10 +186,10 @@ def _digest(data: bytes | None) -> str | None:
 
 
 @asynccontextmanager
-async def _read_before(
+async def read_before(
     connection: Connection, reference: str, given: str | None
 ) -> AsyncIterator[str | None]:
-    """The revision that the caller knows: the one it gave, else the one it read last.
+    """The revision that the caller knows of a note: the one it gave, else the one it read last.
 
     Changes of a note by one client take turns, so that it is not in conflict with its own.
     Where that note is gone the reading is forgotten after the conflict: there is nothing to read

@@ -34,5 +34,7 @@ class Visitors(Connection):
         if known is None:
             modern = request.protocol_version in MODERN_PROTOCOL_VERSIONS
             patience = self._together if modern else None
-            known = state[_KEY] = Connection(self.app, self.options, patience=patience)
+            known = state[_KEY] = Connection(
+                self.app, self.options, patience=patience, lasting=not modern
+            )
         return known
