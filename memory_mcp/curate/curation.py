@@ -11,6 +11,7 @@ from memory_mcp.curate.enrich import Enrich
 from memory_mcp.curate.findings import Dreams, owner_of
 from memory_mcp.curate.jobs import Jobs
 from memory_mcp.curate.journal import Journal
+from memory_mcp.curate.lucid import Lucid
 from memory_mcp.curate.parts import Parts
 from memory_mcp.curate.reasoning import reasoner_of
 from memory_mcp.curate.rem import Rem
@@ -61,7 +62,7 @@ def curate(parts: Parts, journal: Journal, wider: Curation | None = None) -> Cur
     dreams = Dreams(parts.state / "dreams", owner_of(config.agent, parts.project))
     approvals, rem = Approvals(parts, runs, dreams), Rem(parts, dreams)
     deep = Deep(parts, runs, dreams)
-    jobs.learn({KIND: Kind(deep.run, SECONDS), **rem.kinds})
+    jobs.learn({KIND: Kind(deep.run, SECONDS), **rem.kinds, **Lucid(parts, dreams).kinds})
     enrich = Enrich(parts, jobs, runs, rem, deep)
     reviews = Reviews(parts.state / "dreams" / "reviews", parts.clock)
     scheduled = parts.reasoner is not None and not read_only
