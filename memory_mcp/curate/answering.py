@@ -44,6 +44,8 @@ def _hit(number: int, hit: Hit) -> str:
     for passage in hit.passages[:_PASSAGES]:
         body += ["", f"[{one_line(passage.heading)}]", clip(passage.text, _PASSAGE)]
     newer = f" · superseded by {one_line(hit.superseded_by)}" if hit.superseded_by else ""
+    if hit.contradicts:
+        newer += f" · contradicts {one_line(', '.join(hit.contradicts[:5]), 1000)}"
     head = f"\n{number}. {one_line(hit.card.reference, 1000)} · score {hit.score:.2f}{newer}"
     return f"{head}\n" + frame(hit.card, "\n".join(body))
 

@@ -89,7 +89,7 @@ class Lucid:
         index = self._parts.index
         await index.sweep()
         await index.settled(_SETTLE_SECONDS)
-        pages = pages_of(index)
+        pages = await pages_of(index)
         name = state_of(pages)
         if task.record.request.get("force"):
             name = f"{name}-{task.job_id.rpartition('-')[2]}"

@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
+import anyio.lowlevel
+
 from memory_mcp.core.errors import AmbiguousError, MemoryMcpError
 from memory_mcp.core.note import Card, Link
 from memory_mcp.curate.page_names import is_own
@@ -15,6 +17,7 @@ from memory_mcp.curate.planner import WIKI
 from memory_mcp.index.table import Entry
 from memory_mcp.index.view import IndexView
 
+_AT_ONCE = 10  # pages, some milliseconds
 _WORD = re.compile(r"\w+")
 
 
@@ -59,11 +62,16 @@ class Page:
         return tuple(dict.fromkeys(name for name in found if name))
 
 
-def pages_of(index: IndexView) -> tuple[Page, ...]:
-    """The pages of the wiki, in the order of their paths."""
+async def pages_of(index: IndexView) -> tuple[Page, ...]:
+    """The pages of the wiki, in the order of their paths. Others get their turn meanwhile: names
+    live on the event loop, and a wiki of 5,000 pages takes seconds."""
     wiki = [source.id for source in index.sources if source.kind == WIKI]
-    entries = sorted(index.entries(wiki), key=lambda entry: entry.card.path)
-    return tuple(_page(index, entry) for entry in entries)
+    found: list[Page] = []
+    for entry in sorted(index.entries(wiki), key=lambda entry: entry.card.path):
+        found.append(_page(index, entry))
+        if len(found) % _AT_ONCE == 0:
+            await anyio.lowlevel.checkpoint()
+    return tuple(found)
 
 
 def state_of(pages: Iterable[Page]) -> str:

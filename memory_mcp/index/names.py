@@ -7,10 +7,9 @@ once; what is kept is only under which words notes can be named and links were w
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 from memory_mcp.core.errors import AmbiguousError, NotFoundError
-from memory_mcp.core.note import Card, Link, LinkKind
+from memory_mcp.core.note import Card, Link
 from memory_mcp.core.reference import GLOBAL, PROJECT, split
 from memory_mcp.index.labels import (
     NoteKey,
@@ -23,21 +22,10 @@ from memory_mcp.index.labels import (
     written_words,
 )
 from memory_mcp.index.near import near
+from memory_mcp.index.relations import CONTRADICTS, SUPERSEDES, Backlink, relation_of
 from memory_mcp.notes.sources import Source
 
-SUPERSEDES = "supersedes"
 _LISTED = 10  # candidates that an error lists
-
-
-@dataclass(frozen=True, slots=True)
-class Backlink:
-    """A link to a note, seen from the note: who links, how, and by which relation."""
-
-    source_id: str
-    path: str
-    reference: str
-    kind: LinkKind
-    relation: str
 
 
 class Names:
@@ -48,7 +36,7 @@ class Names:
         self._sources = {source.id: source for source in sources}
         self._shelf = Shelf()
         self._incoming: dict[str, set[NoteKey]] = {}
-        self._superseding: set[NoteKey] = set()
+        self._saying: dict[str, set[NoteKey]] = {SUPERSEDES: set(), CONTRADICTS: set()}
 
     def add(self, source: Source) -> None:
         """Know one more source."""
@@ -61,8 +49,8 @@ class Names:
         self._shelf.put(key, card)
         for word in written_words(card.links):
             self._incoming.setdefault(word, set()).add(key)
-        if any(_relation(link) == SUPERSEDES for link in card.links):
-            self._superseding.add(key)
+        for relation in {relation_of(link) for link in card.links} & self._saying.keys():
+            self._saying[relation].add(key)
 
     def drop(self, source_id: str, path: str) -> None:
         """Forget a note; an unknown one is ignored."""
@@ -75,7 +63,8 @@ class Names:
             linking.discard(key)
             if not linking:
                 del self._incoming[word]
-        self._superseding.discard(key)
+        for saying in self._saying.values():
+            saying.discard(key)
 
     def reference(
         self, source_id: str, path: str, source_ids: Collection[str] | None = None
@@ -259,7 +248,7 @@ class Names:
                 continue
             for link in card.links:
                 if self.target(*other, link, visible) == key:
-                    relation = _relation(link)
+                    relation = relation_of(link)
                     reference = self.reference(*other, visible)
                     yield Backlink(*other, reference, link.kind, relation)
 
@@ -267,28 +256,40 @@ class Names:
         self, source_id: str, path: str, source_ids: Collection[str] | None = None
     ) -> str | None:
         """Reference of the note that says it supersedes this one; the latest where several do."""
-        card = self._shelf.card((source_id, path)) if self._superseding else None
-        if card is None:
-            return None
         visible = self._visible(source_ids)
-        linking = {
-            key
-            for word in known_as(card)
-            for key in self._incoming.get(word, ())
-            if key in self._superseding
-        }
-        newer = {
-            (back.source_id, back.path)
-            for back in self._leading_to((source_id, path), linking, visible)
-            if back.relation == SUPERSEDES
-        }
+        newer = self._said_of((source_id, path), SUPERSEDES, visible)
         return self.reference(*max(newer, key=self._age), visible) if newer else None
+
+    def named_by(
+        self, source_id: str, path: str, relation: str, source_ids: Collection[str] | None = None
+    ) -> tuple[str, ...]:
+        """References of the notes to which a note's links of this relation lead."""
+        card = self._shelf.card((source_id, path))
+        visible = self._visible(source_ids)
+        links = () if card is None else (x for x in card.links if relation_of(x) == relation)
+        goals = {self.target(source_id, path, link, visible) for link in links}
+        return tuple(sorted(self.reference(*goal, visible) for goal in goals if goal))
+
+    def contradicting(
+        self, source_id: str, path: str, source_ids: Collection[str] | None = None
+    ) -> tuple[str, ...]:
+        """References of the notes that contradict this one, whichever of the two says so."""
+        visible = self._visible(source_ids)
+        said = self._said_of((source_id, path), CONTRADICTS, visible)
+        own = self.named_by(source_id, path, CONTRADICTS, visible)
+        return tuple(sorted({*own, *(self.reference(*key, visible) for key in said)}))
+
+    def _said_of(self, key: NoteKey, relation: str, visible: Sequence[str]) -> set[NoteKey]:
+        """The notes that link to this one by a relation of `_saying`."""
+        card = self._shelf.card(key) if self._saying[relation] else None
+        if card is None:
+            return set()
+        words = known_as(card)
+        linking = {x for word in words for x in self._incoming.get(word, ())}
+        found = self._leading_to(key, linking & self._saying[relation], visible)
+        return {(back.source_id, back.path) for back in found if back.relation == relation}
 
     def _age(self, key: NoteKey) -> tuple[str, NoteKey]:
         card = self._shelf.card(key)
         assert card is not None
         return card.updated or card.created or card.modified, key
-
-
-def _relation(link: Link) -> str:
-    return link.relation.strip().casefold().replace("-", "_").replace(" ", "_")

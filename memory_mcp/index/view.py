@@ -14,7 +14,8 @@ from memory_mcp.core.ports import Vectors
 from memory_mcp.core.reference import GLOBAL, INBOX, clean, split
 from memory_mcp.index.index import Index
 from memory_mcp.index.labels import NoteKey
-from memory_mcp.index.names import Backlink, Names
+from memory_mcp.index.names import Names
+from memory_mcp.index.relations import SUPERSEDES, Backlink
 from memory_mcp.index.state import IndexEvent, IndexState
 from memory_mcp.index.table import Entry
 from memory_mcp.index.wordview import WordView
@@ -70,6 +71,18 @@ class NamesView:
         if source_id not in self._ids:
             return None
         return self._names.superseded_by(source_id, path, self._ids)
+
+    def contradicting(self, source_id: str, path: str) -> tuple[str, ...]:
+        """References of the notes that contradict this one; see `Names.contradicting`."""
+        if source_id not in self._ids:
+            return ()
+        return self._names.contradicting(source_id, path, self._ids)
+
+    def replaced_by(self, source_id: str, path: str) -> tuple[str, ...]:
+        """References of the notes that this one says it replaces."""
+        if source_id not in self._ids:
+            return ()
+        return self._names.named_by(source_id, path, SUPERSEDES, self._ids)
 
     def _some(self, source_ids: Collection[str] | None) -> list[str]:
         return [sid for sid in self._ids if source_ids is None or sid in source_ids]

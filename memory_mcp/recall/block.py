@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from memory_mcp.core.framed import framed
@@ -83,7 +83,7 @@ def block(
     given: list[Body] = []
     left: list[Card] = []
     for body in bodies:
-        text = _add(parts, room, body.card, None, [body.text])
+        text = _add(parts, room, body.card, {}, [body.text])
         if text is None:
             left.append(body.card)
         else:
@@ -105,10 +105,19 @@ def block(
 def _passages(parts: list[str], room: _Room, hit: Hit) -> Sequence[HitPassage]:
     """Put as many passages of a note as there is room for into one frame, the best first."""
     kept = list(hit.passages)
-    while len(kept) > 1 and not _fits(room, _framed(hit.card, hit.superseded_by, _texts(kept))):
+    marks = _marks(hit)
+    while len(kept) > 1 and not _fits(room, _framed(hit.card, marks, _texts(kept))):
         kept.pop()
-    text = _add(parts, room, hit.card, hit.superseded_by, _texts(kept))
+    text = _add(parts, room, hit.card, marks, _texts(kept))
     return () if text is None else kept
+
+
+def _marks(hit: Hit) -> dict[str, str]:
+    """What else has to be known of a note before its text is believed."""
+    marks = {} if hit.superseded_by is None else {"superseded_by": hit.superseded_by}
+    if hit.contradicts:
+        marks["contradicts"] = ", ".join(hit.contradicts[:NAMED])
+    return marks
 
 
 def _texts(passages: Sequence[HitPassage]) -> list[str]:
@@ -116,14 +125,14 @@ def _texts(passages: Sequence[HitPassage]) -> list[str]:
 
 
 def _add(
-    parts: list[str], room: _Room, card: Card, newer: str | None, texts: Sequence[str]
+    parts: list[str], room: _Room, card: Card, marks: Mapping[str, str], texts: Sequence[str]
 ) -> str | None:
     """Put texts of a note into a frame; what is shown of them, None where there is no room."""
     text: str | None = "\n\n".join(texts)
-    framed_text = _framed(card, newer, texts)
+    framed_text = _framed(card, marks, texts)
     if not room.takes(framed_text):
-        text = None if parts else _cut("\n\n".join(texts), room, card, newer)
-        framed_text = "" if text is None else _framed(card, newer, [text])
+        text = None if parts else _cut("\n\n".join(texts), room, card, marks)
+        framed_text = "" if text is None else _framed(card, marks, [text])
         if text is None or not room.takes(framed_text):
             return None
     parts.append(framed_text)
@@ -134,22 +143,21 @@ def _fits(room: _Room, text: str) -> bool:
     return tokens(text) <= room.tokens and units(text) + 2 <= room.chars
 
 
-def _framed(card: Card, newer: str | None, texts: Sequence[str]) -> str:
-    more = {"superseded_by": newer} if newer else {}
+def _framed(card: Card, marks: Mapping[str, str], texts: Sequence[str]) -> str:
     updated = card.updated or card.modified
     return framed(
-        card.reference, card.revision, updated, card.provenance, "\n\n".join(texts), **more
+        card.reference, card.revision, updated, card.provenance, "\n\n".join(texts), **marks
     )
 
 
-def _cut(text: str, room: _Room, card: Card, newer: str | None) -> str | None:
+def _cut(text: str, room: _Room, card: Card, marks: Mapping[str, str]) -> str | None:
     """The longest beginning that fits, cut at the end of a sentence or line."""
     if room.tokens < LEAST_CUT:
         return None
     ends = [match.end() for match in _END.finditer(text[: room.chars + 1])]
     while ends:
         short = text[: ends[-1]].rstrip() + _MORE
-        shown = _framed(card, newer, [short])
+        shown = _framed(card, marks, [short])
         over = tokens(shown) / max(1, room.tokens)
         if over <= 1 and units(shown) + 2 <= room.chars:
             return short

@@ -24,7 +24,7 @@ from memory_mcp.recall.shown import Given, Shown, mark
 from memory_mcp.recall.triggers import firing
 from memory_mcp.recall.turn import Recalled, Turn
 from memory_mcp.search.group import Group, NoteKey, Piece
-from memory_mcp.search.hit import Hit, SearchRequest
+from memory_mcp.search.hit import Hit, SearchRequest, side_by_side
 from memory_mcp.search.query import Query
 from memory_mcp.search.search import Ranking, Searcher
 
@@ -246,7 +246,7 @@ class Recall:
 
         found = passed(groups, floor, judged, fresh)
         hits = (self._searcher.hit(group, group.confidence, ranking) for group in found.groups)
-        return [hit for hit in hits if hit is not None], found.same
+        return list(side_by_side([hit for hit in hits if hit is not None])), found.same
 
     async def _seeds(self) -> list[Body]:
         """Seed notes as they are now, by reference; none from outside."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from memory_mcp.core.note import Card
@@ -52,6 +53,10 @@ class Hit:
     passages: tuple[HitPassage, ...]
     superseded_by: str | None = None
     """Reference of the note that says it replaces this one."""
+    replaces: tuple[str, ...] = ()
+    """References of the notes that this one says it replaces."""
+    contradicts: tuple[str, ...] = ()
+    """References of the notes that contradict it, whichever of the two says so."""
     copies: tuple[str, ...] = ()
     """References of notes with the same text, left out of the list."""
     trace: Trace | None = None
@@ -67,3 +72,15 @@ class SearchResult:
     """Why the answer may lack something: words only, still indexing, …; None where it does not."""
     pending: int
     """Files waiting to be indexed."""
+
+
+def side_by_side(hits: Sequence[Hit]) -> tuple[Hit, ...]:
+    """The hits with those that contradict each other together, in the place of the first; all
+    others stay in their order."""
+    left = {hit.card.reference: hit for hit in hits}
+    placed: list[Hit] = []
+    for hit in hits:
+        if hit.card.reference in left:
+            names = (hit.card.reference, *hit.contradicts)
+            placed += (left.pop(name) for name in names if name in left)
+    return tuple(placed)

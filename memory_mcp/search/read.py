@@ -14,7 +14,7 @@ from memory_mcp.core.language import DEFAULT
 from memory_mcp.core.note import Heading, Json, Link, Note, Provenance
 from memory_mcp.core.parse import parse
 from memory_mcp.core.reference import join
-from memory_mcp.index.names import Backlink
+from memory_mcp.index.relations import Backlink
 from memory_mcp.index.view import IndexView
 from memory_mcp.notes import files
 from memory_mcp.notes.sources import Source

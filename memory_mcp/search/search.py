@@ -15,7 +15,7 @@ from memory_mcp.search.family import family_of
 from memory_mcp.search.filters import Filters
 from memory_mcp.search.gather import Found, gather
 from memory_mcp.search.group import Group, NoteKey, Piece, behind_successors, better, group
-from memory_mcp.search.hit import Hit, HitPassage, SearchRequest, SearchResult
+from memory_mcp.search.hit import Hit, HitPassage, SearchRequest, SearchResult, side_by_side
 from memory_mcp.search.rank import Weights, rank
 from memory_mcp.search.scope import scope
 
@@ -62,8 +62,9 @@ class Searcher:
         kept = [item for item in ranking.groups if item.confidence >= request.min_score]
         scores = falling([item.confidence for item in kept])
         shown = list(zip(kept, scores, strict=True))[: request.limit]
-        hits = (self.hit(item, score, ranking, request.explain) for item, score in shown)
-        return SearchResult(tuple(hit for hit in hits if hit), ranking.degraded, ranking.pending)
+        found = (self.hit(item, score, ranking, request.explain) for item, score in shown)
+        hits = side_by_side([hit for hit in found if hit])
+        return SearchResult(hits, ranking.degraded, ranking.pending)
 
     async def ranking(self, request: SearchRequest) -> Ranking:
         """Everything that was found for a request, ranked; `limit` and `min_score` are not
@@ -144,6 +145,8 @@ class Searcher:
             bm25_score=min(1.0, best.bm25 / ranking.reachable) if ranking.reachable else 0.0,
             passages=tuple(_passage(piece) for piece in found.pieces),
             superseded_by=names.superseded_by(*found.note),
+            replaces=names.replaced_by(*found.note),
+            contradicts=names.contradicting(*found.note),
             copies=tuple(names.reference(*copy) for copy in found.copies),
             trace=found.trace if explain else None,
         )

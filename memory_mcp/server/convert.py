@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from memory_mcp.core.note import Card, Heading, Provenance
 from memory_mcp.core.plain import clip
-from memory_mcp.index.names import Backlink
+from memory_mcp.index.relations import Backlink
 from memory_mcp.search.hit import Hit, HitPassage
 from memory_mcp.search.read import LinkView, Reading
 from memory_mcp.search.trace import Trace

@@ -62,6 +62,9 @@ def _found(out: SearchOut) -> str:
 
 def _newer(hit: Hit) -> str:
     newer = f" · superseded by {name(hit.superseded_by)}" if hit.superseded_by else ""
+    newer += f" · replaces {', '.join(map(name, hit.replaces[:5]))}" if hit.replaces else ""
+    if hit.contradicts:
+        newer += f" · contradicts {', '.join(map(name, hit.contradicts[:5]))}"
     copies = f" · same text in {', '.join(map(name, hit.copies[:5]))}" if hit.copies else ""
     return newer + copies
 

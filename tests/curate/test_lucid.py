@@ -212,7 +212,7 @@ async def judged(w: World, judge: Judge) -> tuple[str, tuple[Finding, ...]]:
 
 async def test_a_reasoner_judges_the_pairs_and_sees_only_them(tmp_path: Path) -> None:
     async with world(tmp_path, {**PAIRS, "wiki/other": "# Other\n\nSecret garden.\n"}) as w:
-        pairs = candidates(pages_of(w.curation.parts.index))
+        pairs = candidates(await pages_of(w.curation.parts.index))
         order = [pair.one.page.reference for pair in compared(pairs, {})]
         verdicts = [
             {
