@@ -33,7 +33,7 @@ async def test_a_hit_names_the_other_side_and_stands_beside_it(tmp_path: Path) -
         recalled = await talk.done(
             "memory_recall", message="Which boiler valve did the plumber name?"
         )
-        assert 'contradicts="memory/boiler"' in recalled["block"]
+        assert "contradicts=memory/boiler" in recalled["block"]
 
 
 def hit(name: str, *others: str) -> Hit:
