@@ -26,7 +26,6 @@ from memory_mcp.curate.pages import Page, pages_of, state_of
 from memory_mcp.curate.pairs import Pair, Side, candidates, compared
 from memory_mcp.curate.parts import Parts
 from memory_mcp.curate.planner import WIKI
-from memory_mcp.curate.reason.structured import structured
 from memory_mcp.curate.repair import repaired, with_link
 from memory_mcp.curate.task import Kind, Outcome, Task
 from memory_mcp.curate.unlinked import Unlinked, unlinked
@@ -134,6 +133,8 @@ class Lucid:
         reasoner = self._parts.model(told.model)
         if reasoner is None:
             return [_pair_finding(pair, pair.kind, "") for pair in pairs]
+        from memory_mcp.curate.reason.structured import structured  # only where one is asked
+
         findings: list[Finding] = []
         asked = pairs[:MOST_JUDGED]
         for start in range(0, len(asked), _AT_ONCE):
