@@ -70,6 +70,8 @@ def values(tool: str, name: str) -> st.SearchStrategy[Any]:
         if kind in allowed:
             part = allowed[kind]
             return numbers(part.get("minimum"), part.get("maximum"))
+    if "boolean" in allowed:
+        return st.booleans()
     if "enum" in allowed.get("string", {}):
         return st.sampled_from(allowed["string"]["enum"])
     return TEXTS.filter(lambda text: text not in NOTHING)
@@ -89,6 +91,8 @@ def forms(value: Any) -> list[Any]:
         ]
     if isinstance(value, list) and len(value) == 1:
         found.append(value[0])
+    if isinstance(value, bool):
+        return [value, str(value), str(value).lower(), str(value).upper()]
     if isinstance(value, int):
         found += [str(value), f" {value} ", f"{value}.0", float(value)]
     if isinstance(value, float):
