@@ -73,5 +73,6 @@ async def test_without_a_model_nothing_waits_for_vectors(full: Path) -> None:
     async with open_app(Setup({"home": str(full)}).config()) as app:
         app.start()
         await prepared(app, WORDS)
+        assert await app.settled(5)
         assert app.index.state().pending == 0
         assert app.reader.list("all", None, None, 1000, None).total == COUNT
