@@ -240,7 +240,7 @@ def _factors(
     yield "source", item.boost**rules.LEAD
     yield "slug", (settings.slug_match_boost if named.some else 1.0) ** rules.NAME_LEAD
     yield "full name", (settings.slug_full_name_boost if named.full else 1.0) ** rules.NAME_LEAD
-    demotion = rules.log_factor(item.card.path, query.chronicle, settings.log_demotion)
+    demotion = rules.log_factor(item.card, query.chronicle, settings.log_demotion)
     yield "log", demotion**rules.LEAD
     yield "superseded", (rules.SUPERSEDED if item.superseded else 1.0) ** rules.LEAD
 

@@ -67,6 +67,10 @@ _WORD = re.compile(r"\w+")
 _APART = re.compile(r"[\W_]+")
 
 
+LISTS = frozenset({"wiki/index", "wiki/entities"})
+"""Pages that list the other pages."""
+
+
 def asks_for_chronicle(text: str, days: Collection[Day]) -> bool:
     """Whether a question is about a change, a date or the log itself."""
     return bool(days) or not _CHRONICLE.isdisjoint(_WORD.findall(text.casefold()))
@@ -79,9 +83,12 @@ def is_log(path: str) -> bool:
     return not _LOG_FOLDERS.isdisjoint(folders) or _LOG_STEM.match(stem) is not None
 
 
-def log_factor(path: str, chronicle: bool, demotion: float) -> float:
-    """`demotion` for a log: its dense lines hold every key word, and only point to the page."""
-    return demotion if is_log(path) and not chronicle else 1.0
+def log_factor(card: Card, chronicle: bool, demotion: float) -> float:
+    """`demotion` for a log: its dense lines hold every key word, and only point to the page. So do
+    those of the wiki's list of pages, also for a question about changes."""
+    if card.reference in LISTS:
+        return demotion
+    return demotion if is_log(card.path) and not chronicle else 1.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,8 +73,14 @@ def test_stop_words_and_numbers_of_a_name_do_not_name_it() -> None:
 )
 def test_chronicles_are_known_by_folder_or_name(path: str) -> None:
     assert is_log(path)
-    assert log_factor(path, chronicle=False, demotion=0.5) == 0.5
-    assert log_factor(path, chronicle=True, demotion=0.5) == 1
+    assert log_factor(card(path), chronicle=False, demotion=0.5) == 0.5
+    assert log_factor(card(path), chronicle=True, demotion=0.5) == 1
+
+
+def test_the_list_of_all_pages_only_points_to_them() -> None:
+    for chronicle in (False, True):
+        assert log_factor(card("index"), chronicle=chronicle, demotion=0.5) == 0.5
+    assert log_factor(card("garden/index"), chronicle=False, demotion=0.5) == 1
 
 
 @pytest.mark.parametrize("path", ["blog/post", "login", "logistics", "plan-2026", "catalog/a"])
