@@ -18,7 +18,7 @@ from typing import Any, Literal
 
 from memory_mcp.core.errors import InputError, NotFoundError
 from memory_mcp.core.slug import shown
-from memory_mcp.curate.saved import job_id_of
+from memory_mcp.curate.saved import is_job_id, job_id_of
 from memory_mcp.notes.failure import explained
 from memory_mcp.notes.lock import locked
 
@@ -30,6 +30,7 @@ Status = Literal["pending", "applied", "dismissed"]
 STATUSES: tuple[Status, ...] = ("pending", "applied", "dismissed")
 
 _PROCESSED = "processed"
+_DAMAGED = (ValueError, TypeError, KeyError, AttributeError, RecursionError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +161,8 @@ class Dreams:
     def _files(self) -> list[Path]:
         folders = (self._folder, self._folder / _PROCESSED)
         with explained("The findings", "read"):
-            return [path for folder in folders for path in sorted(folder.glob("*.json"))]
+            paths = [path for folder in folders for path in sorted(folder.glob("*.json"))]
+        return [path for path in paths if is_job_id(path.stem)]  # no copies of a sync tool
 
     def _read(self, path: Path) -> Dream | None:
         """A dream that is this owner's business; None for another's, or what is no dream."""
@@ -170,7 +172,7 @@ class Dreams:
             dream = Dream(**value, findings=findings)
         except FileNotFoundError:
             return None
-        except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+        except (OSError, *_DAMAGED) as error:
             log.warning("Findings in %s cannot be read: %s", path.name, type(error).__name__)
             return None
         return dream if dream.owner == self.owner or dream.phase == "lucid" else None

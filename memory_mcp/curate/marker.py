@@ -46,7 +46,7 @@ class Markers:
             return Marker(**value)
         except FileNotFoundError:
             return Marker()
-        except (OSError, ValueError, TypeError) as error:
+        except (OSError, ValueError, TypeError, RecursionError) as error:
             log.warning("A marker cannot be read, its transcript is: %s", type(error).__name__)
             return Marker()
 

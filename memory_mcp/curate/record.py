@@ -16,7 +16,7 @@ from typing import Any, Literal
 from memory_mcp.core.errors import InputError, NotFoundError, StorageError
 from memory_mcp.core.slug import shown
 from memory_mcp.curate.plan import Change, Spot
-from memory_mcp.curate.saved import job_id_of
+from memory_mcp.curate.saved import is_job_id, job_id_of
 from memory_mcp.notes.failure import explained
 from memory_mcp.notes.sources import Source
 
@@ -68,6 +68,15 @@ class Records:
                     f"There is no run {shown(run)} that can be taken back; memory-mcp jobs lists"
                     " what was done."
                 ) from None
+        try:
+            return self._read(data)
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            raise StorageError(
+                f"The record of run {run} was damaged ({path}); the versions of its notes can"
+                " still be restored one by one: memory-mcp history."
+            ) from error
+
+    def _read(self, data: bytes) -> tuple[Planned, ...]:
         found: dict[int, Planned] = {}
         for line in _lines(data):
             number = int(line["plan"])
@@ -86,19 +95,23 @@ class Records:
         try:
             return any(plan.end is None for plan in self.plans(run))
         except (NotFoundError, StorageError):
-            return False  # somebody else's
+            return False  # somebody else's, or damaged
 
     def _runs(self) -> list[str]:
-        try:
-            found = [(e.stat().st_mtime_ns, e.name) for e in os.scandir(self._folder)]
-        except FileNotFoundError:
-            return []
-        return [name.removesuffix(_ENDING) for _, name in sorted(found) if name.endswith(_ENDING)]
+        """The oldest first. Other files, such as copies of a sync tool, are none of ours."""
+        with explained("The records of runs", "read"):
+            try:
+                found = [(e.stat().st_mtime_ns, e.name) for e in os.scandir(self._folder)]
+            except FileNotFoundError:
+                return []
+        names = [name.removesuffix(_ENDING) for _, name in sorted(found) if name.endswith(_ENDING)]
+        return [name for name in names if is_job_id(name)]
 
     def _prune(self) -> None:
         for run in self._runs()[: -KEEP + 1]:
             if not self._is_open(run):
-                self._path(run).unlink(missing_ok=True)
+                with explained(f"The record of run {run}", "removed"):
+                    self._path(run).unlink(missing_ok=True)
 
     def _path(self, run: str) -> Path:
         return self._folder / f"{job_id_of(run.strip())}{_ENDING}"
@@ -157,7 +170,7 @@ def _lines(data: bytes) -> Iterator[dict[str, Any]]:
     for line in data.splitlines():
         try:
             value = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             continue  # cut by a crash, so nothing of it was done
         if isinstance(value, dict) and "plan" in value:
             yield value

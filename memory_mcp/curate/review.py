@@ -19,7 +19,7 @@ from typing import Any
 from memory_mcp.core.errors import RefusedError
 from memory_mcp.core.ports import Clock
 from memory_mcp.curate.edit import iso
-from memory_mcp.curate.saved import job_id_of
+from memory_mcp.curate.saved import is_job_id, job_id_of
 from memory_mcp.notes.failure import explained
 
 MINUTES = 60
@@ -120,7 +120,7 @@ class Reviews:
                 return None
         try:
             return _review(json.loads(data))
-        except (ValueError, TypeError, KeyError, AttributeError):
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             return None  # damaged: a new start makes it anew
 
     def _write(self, session: str, review: Review) -> None:
@@ -140,6 +140,8 @@ class Reviews:
         oldest = iso(self._clock.now() - timedelta(days=_KEPT_DAYS))
         with explained("The reviews", "read"):
             for path in self._folder.glob("*.json"):
+                if not is_job_id(path.stem):
+                    continue  # such as a copy of a sync tool
                 review = self._read(path.stem)
                 if review is None or _at(review.expires) < _at(oldest):
                     path.unlink(missing_ok=True)

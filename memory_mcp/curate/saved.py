@@ -13,8 +13,13 @@ _MAX_NAMES = 500
 _MAX_URL = 2000
 
 
+def is_job_id(text: str) -> bool:
+    """Whether a job can have this name, and so a file of its state."""
+    return _JOB_ID.fullmatch(text) is not None
+
+
 def job_id_of(job_id: str) -> str:
-    if _JOB_ID.fullmatch(job_id) is None:
+    if not is_job_id(job_id):
         raise InputError(
             f"The job id {shown(job_id)} cannot be used: 1 to 100 letters, digits, - and _."
         )

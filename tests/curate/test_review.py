@@ -107,3 +107,12 @@ async def test_one_that_changed_nothing_leaves_nothing(tmp_path: Path) -> None:
         review = Review("review-1", "2026-03-14T10:00:00+00:00")
         await conclude(w.curation.parts, w.curation.runs, review, "Looked.")
         assert not w.file("wiki/logs/2026-03").exists()
+
+
+def test_copies_of_a_sync_tool_are_no_reviews(tmp_path: Path) -> None:
+    kept, _ = reviews(tmp_path)
+    kept.start(ONE)
+    copy = tmp_path / "reviews" / f"{ONE} (conflicted copy).json"
+    copy.write_bytes((tmp_path / "reviews" / f"{ONE}.json").read_bytes())
+    assert kept.start(TWO).run != kept.current(ONE).run
+    assert copy.exists()

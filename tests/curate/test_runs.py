@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from memory_mcp.core.edit import EditRequest
-from memory_mcp.core.errors import ConflictError, NotFoundError, RefusedError
+from memory_mcp.core.errors import ConflictError, NotFoundError, RefusedError, StorageError
 from memory_mcp.curate.plan import Change, references, unified_diff
 from tests.curate.world import World, world
 
@@ -180,4 +180,40 @@ async def test_the_record_tells_whose_notes_it_holds(tmp_path: Path) -> None:
         assert any(c["source"] == "memory:jay" for c in line["changes"])
         assert await there.curation.runs.recover() == ()
         with pytest.raises(Exception, match="another agent"):
+            await there.curation.runs.restore("deep-1")
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("deep-1 (conflicted copy)", b'{"plan": 1, "changes": []}\n'),
+        ("deep-1.sync-conflict-20261130-101010", b'{"plan": 1, "changes": []}\n'),
+        ("._deep-1", b"\0\5"),
+        ("deep-1", b'{"plan": "x"}\n'),
+        ("deep-1", b'{"plan": null, "changes": []}\n'),
+        ("deep-1", b'{"plan": 1, "changes": 5}\n'),
+        ("deep-1", b'{"plan": 1, "changes": [5]}\n'),
+        ("deep-1", b'{"plan": 1, "changes": [{"source": "wiki"}]}\n'),
+        ("deep-1", b"[" * 100_000 + b"\n"),
+    ],
+)
+async def test_an_odd_or_damaged_record_stops_no_work(
+    tmp_path: Path, name: str, data: bytes
+) -> None:
+    async with world(tmp_path, NOTES) as there:
+        path = record(there, name)
+        path.parent.mkdir(parents=True)
+        path.write_bytes(data)
+        there.tasks.start_soon(there.curation.run)
+        job = await there.saver.save("Rosa keeps bees in Linz since 2019.")
+        done = await there.jobs.finished(job.job_id, 9)
+        assert (done.status, done.error) == ("done", None)
+        assert path.read_bytes() == data
+
+
+async def test_a_damaged_record_is_named_where_its_run_is_to_be_taken_back(tmp_path: Path) -> None:
+    async with world(tmp_path, NOTES) as there:
+        record(there, "deep-1").parent.mkdir(parents=True)
+        record(there, "deep-1").write_bytes(b'{"plan": 1, "changes": [{"source": "wiki"}]}\n')
+        with pytest.raises(StorageError, match="deep-1 was damaged.*memory-mcp history"):
             await there.curation.runs.restore("deep-1")
