@@ -18,7 +18,7 @@ from memory_mcp.core.private import strip
 from memory_mcp.core.reference import join
 from memory_mcp.curate import guards
 from memory_mcp.curate.drafting import drafted
-from memory_mcp.curate.filing import Left, Text, origin_of
+from memory_mcp.curate.filing import Draft, Left, Text, origin_of
 from memory_mcp.curate.loss import lost
 from memory_mcp.curate.parts import Parts
 from memory_mcp.curate.plan import Spot
@@ -118,11 +118,16 @@ class ReasonedFiling:
     async def _file_whole(self, planner: Planner, text: Text) -> str:
         """Plan a note with the very text, beside what the model wrote."""
         made = await drafted(self._parts, text)
+        spot = await self._free(planner, made)
+        await planner.write(spot, made.content, new=True)
+        return spot.reference
+
+    async def _free(self, planner: Planner, made: Draft) -> Spot:
+        """A place in the inbox that no note has, nor the plan."""
         for name in names_from(made.slug):
             spot = planner.note(name)
             if await planner.read(spot) is None and not await self._is_taken(name):
-                await planner.write(spot, made.content, new=True)
-                return spot.reference
+                return spot
         raise RefusedError(f"no free name was found for {made.title}")
 
     async def _is_taken(self, name: str) -> bool:
@@ -130,9 +135,10 @@ class ReasonedFiling:
         return any([await anyio.to_thread.run_sync(is_taken, one, name) for one in inboxes])
 
     async def _skip(self, text: Text, reason: str, model: str) -> Outcome:
-        """Leave a text out of the notes. It goes where a deleted note would be."""
+        """Leave a text out of the notes. It goes where a deleted note would be, under a name that
+        no note has: to have it back must replace none."""
         made = await drafted(self._parts, text)
-        reference = join(self._parts.writer.inbox.name, made.slug)
+        reference = (await self._free(self._parts.planner(), made)).reference
         keep = partial(
             self._parts.history.keep,
             reference,
@@ -140,10 +146,10 @@ class ReasonedFiling:
             self._parts.clock.now(),
             "not saved",
         )
-        await anyio.to_thread.run_sync(keep)
+        revision = await anyio.to_thread.run_sync(keep)
         return Outcome(
             f"Not saved, since it can be looked up: {one_line(reason, _SAID)} ({model})"
-            f" To have it all the same: memory-mcp restore {reference}"
+            f" To have it all the same: memory-mcp restore {reference} {revision}"
         )
 
     async def _named(self, answer: str) -> Mapping[str, str]:

@@ -156,9 +156,24 @@ async def test_a_passing_state_is_not_saved_and_can_be_had_all_the_same(tmp_path
                 done.outcome
             )
             assert inbox(there) == []
-            reference = str(done.outcome).rpartition("memory-mcp restore ")[2]
-            await there.writer.restore(reference)
+            reference, revision = str(done.outcome).rpartition("memory-mcp restore ")[2].split()
+            await there.writer.restore(reference, revision)
             assert text in there.text(reference)
+
+
+async def test_to_have_what_was_not_saved_replaces_no_note(tmp_path: Path) -> None:
+    """Also where notes, and other texts that were left out, have the same title."""
+    mine = "# Build\n\nBuilds run on 4 machines in Graz.\n"
+    texts = [f"# Build\n\nNumber {number} is red right now." for number in (77, 78)]
+    with ScriptedModel(Rule("", "SKIP: it is seen in its server.")) as model:
+        async with world(tmp_path, {"memory/build": mine}, model.config()) as there:
+            for text in texts:
+                done = await filed(there, text)
+                name, revision = str(done.outcome).rpartition("restore ")[2].split()
+                assert there.text("memory/build") == mine
+                await there.writer.restore(name, revision)
+                assert text in there.text(name)
+            assert inbox(there) == ["build", "build-2", "build-3"]
 
 
 @pytest.mark.parametrize("fault", ["empty", "not json", "no choice", "refusal", "status"])
