@@ -98,7 +98,9 @@ class DaysFiling:
         data = await planner.read(spot)
         lines = "" if data is None else "\n".join(data.decode("utf-8", "replace").splitlines())
         part = "\n".join(embedded(text.content).splitlines())
-        return spot.reference if f"\n\n{part}\n" in f"{lines}\n" else None
+        # All that stands below a heading: what another text goes on to say may take it back.
+        alone = rf"^## [^\n]*\n\n{re.escape(part)}\s*(?=^## |\Z)"
+        return spot.reference if re.search(alone, lines, re.M) else None
 
     def _page(self, planner: Planner, text: Text, found: Sorted) -> Spot:
         # A page of a day is the person's own; what a web page says has one that says so.

@@ -112,6 +112,19 @@ async def test_things_of_like_names_have_pages_of_their_own(tmp_path: Path) -> N
         assert "Über" in there.text("wiki/entities/uber-2")
 
 
+async def test_a_text_within_another_is_not_said_yet(tmp_path: Path) -> None:
+    told = "Tom says:\n\nBerta moved to Graz with 17 hens.\n\nThat is not true."
+    fact = "Berta moved to Graz with 17 hens."
+    async with world(tmp_path, settings=DAYS) as there:
+        await filed(there, told)
+        done = await filed(there, fact)
+        assert "Nothing new" not in str(done.outcome)
+        (reference,) = (name for name in done.changed if name.startswith("wiki/log/"))
+        assert there.text(reference).count(f"\n\n{fact}\n") == 2
+        again = await filed(there, fact)
+        assert str(again.outcome).startswith("Nothing new")
+
+
 @given(st.text(alphabet="#-=`~> \nab\r\t", max_size=60))
 def test_no_text_changes_what_stands_around_it(text: str) -> None:
     page = f"# Day\n\n## One\n\n{embedded(text)}\n\n## Two\n\nLast.\n"
