@@ -6,7 +6,7 @@ A person's own call, or that of an agent in a review, is not judged here.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from memory_mcp.core.errors import RefusedError
@@ -15,6 +15,7 @@ from memory_mcp.core.metadata import metadata
 from memory_mcp.core.note import Json
 from memory_mcp.core.private import hide, is_open, strip
 from memory_mcp.core.words import folded_words
+from memory_mcp.curate.loss import seen
 from memory_mcp.curate.plan import Change
 
 MOST_NOTES = 12
@@ -89,13 +90,21 @@ def removed(change: Change, changes: Iterable[Change]) -> tuple[int, int]:
     """(words of a page that no page of the plan has any more, words that the page had).
 
     Words count as often as they stand there, without private parts: what is hidden is lost to its
-    readers. A word that another page of the plan gains may be the one that this page loses.
+    readers, and so is what stands in a comment now and did not. A word that another page of the
+    plan gains may be the one that this page loses.
     """
-    had = _words(change.before)
-    gone = had - _words(change.after)
-    for other in changes:
-        if other.spot != change.spot:
-            gone -= _words(other.after) - _words(other.before)
+    others = [other for other in changes if other.spot != change.spot]
+    counts = [_removed(change, others, words) for words in (_words, _seen_words)]
+    return max(gone for gone, _ in counts), counts[0][1]
+
+
+def _removed(
+    change: Change, others: Iterable[Change], words: Callable[[bytes | None], Counter[str]]
+) -> tuple[int, int]:
+    had = words(change.before)
+    gone = had - words(change.after)
+    for other in others:
+        gone -= words(other.after) - words(other.before)
     return gone.total(), had.total()
 
 
@@ -210,3 +219,8 @@ def _text(data: bytes | None) -> str:
 
 def _words(data: bytes | None) -> Counter[str]:
     return Counter(folded_words(strip(_text(data))))
+
+
+def _seen_words(data: bytes | None) -> Counter[str]:
+    parts = split(_text(data))
+    return Counter(folded_words(strip(parts.raw_header_with_fences + seen(parts.body))))

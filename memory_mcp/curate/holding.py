@@ -12,12 +12,11 @@ from memory_mcp.core.errors import MemoryMcpError
 from memory_mcp.core.note import Json
 from memory_mcp.core.saying import saying
 from memory_mcp.curate.inbox_note import InboxNote
-from memory_mcp.curate.loss import absent
 from memory_mcp.curate.origins import SOURCES, entries, names
 from memory_mcp.curate.page_names import is_own
 from memory_mcp.curate.plan import Spot
 from memory_mcp.curate.planner import WIKI
-from memory_mcp.curate.promotion import said
+from memory_mcp.curate.promotion import unsaid
 from memory_mcp.index.table import Entry
 from memory_mcp.index.view import IndexView
 from memory_mcp.notes import files
@@ -61,13 +60,13 @@ def _holding(pages: Sequence[Spot]) -> Holding:
 
 
 def _held(pages: Sequence[Spot], note: InboxNote) -> bool:
-    texts = [
-        said(data)
+    found = [
+        data
         for page in pages
         if (data := _read(page)) is not None
         and names(_values(data), note.reference, note.revision)
     ]
-    return bool(texts) and not absent(note.body, *texts)
+    return bool(found) and not unsaid(note.body, *found)
 
 
 def _values(data: bytes | None) -> dict[str, Json]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from memory_mcp.core.markdown import outline
 from memory_mcp.curate.concrete import concrete
 from memory_mcp.curate.novelty import missing
 
@@ -27,6 +28,11 @@ def absent(text: str, *held: str) -> tuple[str, ...]:
     """All words and values of a text that are nowhere else; nothing counts as a rewording. Signs
     alone are how a text is laid out."""
     return tuple(item for item in missing(text, *held) if any(map(str.isalnum, item)))
+
+
+def seen(text: str) -> str:
+    """A body as its readers see it: without comments."""
+    return "\n".join(outline(text).lines) if "<!--" in text or "%%" in text else text
 
 
 def _is_value(item: str, values: frozenset[str]) -> bool:

@@ -18,7 +18,7 @@ from memory_mcp.core.private import strip
 from memory_mcp.core.slug import shown
 from memory_mcp.curate.guards import Limits, check_plan
 from memory_mcp.curate.inbox_note import InboxNote
-from memory_mcp.curate.loss import absent
+from memory_mcp.curate.loss import absent, seen
 from memory_mcp.curate.origins import SOURCES, entry_of, page_stated, with_source
 from memory_mcp.curate.page_names import is_own, same_name
 from memory_mcp.curate.page_toolbox import PageToolbox
@@ -236,15 +236,24 @@ def since(base: Sequence[Change], changes: Sequence[Change]) -> tuple[Change, ..
 
 def lacks(note: InboxNote, pages: Sequence[Change]) -> tuple[str, ...]:
     """What of a note would be on none of these pages."""
-    return absent(note.body, *(said(change.after) for change in pages))
+    return unsaid(note.body, *(change.after for change in pages))
 
 
-def said(data: bytes | None) -> str:
-    """What a page tells its readers: title, description and text; not where it came from."""
+def unsaid(body: str, *pages: bytes | None) -> tuple[str, ...]:
+    """What of a note's text none of these pages tells its readers; what the note says in a comment
+    may stand in one."""
+    texts = [_said(page) for page in pages if page is not None]
+    open_ = absent(seen(body), *map(seen, texts))
+    return tuple(dict.fromkeys((*open_, *absent(body, *texts))))
+
+
+def _said(data: bytes) -> str:
+    """Title, description and text of a page. Tags and aliases come from the note without the
+    model, and say nothing in a sentence."""
     parts, loaded = frontmatter.split_and_load(_text(data))
     known = metadata(loaded.values)
-    head = [known.title or "", known.description or "", *known.aliases, *known.tags]
-    return "\n\n".join([*(line for line in head if line), strip(parts.body)])
+    head = [line for line in (known.title, known.description) if line]
+    return "\n\n".join([*head, strip(parts.body)])
 
 
 def _values(text: str) -> dict[str, Json]:

@@ -11,15 +11,15 @@ import anyio.to_thread
 
 from memory_mcp.core.errors import ConflictError, MemoryMcpError, ReasonerError, RefusedError
 from memory_mcp.core.framing import in_frame, one_line, opening
+from memory_mcp.core.frontmatter import split
 from memory_mcp.core.note import Json
 from memory_mcp.core.plain import clip
 from memory_mcp.core.ports import Reasoner
 from memory_mcp.core.private import strip
-from memory_mcp.core.reference import join
 from memory_mcp.curate import guards
 from memory_mcp.curate.drafting import drafted
 from memory_mcp.curate.filing import Draft, Left, Text, origin_of
-from memory_mcp.curate.loss import lost
+from memory_mcp.curate.loss import lost, seen
 from memory_mcp.curate.parts import Parts
 from memory_mcp.curate.plan import Spot
 from memory_mcp.curate.planner import Planner
@@ -101,8 +101,8 @@ class ReasonedFiling:
         if not planner.changes and not named:
             return Left(f"{model} changed nothing, and named no note that has it.")
         made = planner.changes
-        held = [strip(item.after.decode("utf-8", "replace")) for item in made if item.after]
-        gone = lost(text.content, *held, *named.values())
+        held = [_read_by_people(item.after) for item in made if item.after]
+        gone = lost(text.content, *held, *map(seen, named.values()))
         said = f"{model}: {one_line(worked.text, _SAID)}"
         if not made:
             if gone:
@@ -188,6 +188,12 @@ class ReasonedFiling:
 def _offered(told: Prompt, *, wiki: bool) -> Sequence[str]:
     names = (*OFFERED, *PAGES) if wiki else OFFERED
     return names if told.tools is None else [name for name in names if name in told.tools]
+
+
+def _read_by_people(after: bytes) -> str:
+    """A note without what it hides: private parts and comments."""
+    parts = split(after.decode("utf-8", "replace"))
+    return strip(f"{parts.raw_header_with_fences}{seen(parts.body)}")
 
 
 def _limits() -> Limits:

@@ -13,7 +13,7 @@ from memory_mcp.core.markdown import Block, normalised, outline
 from memory_mcp.core.private import strip
 from memory_mcp.core.section import sections
 from memory_mcp.core.wording import ENGLISH, GERMAN, wording
-from memory_mcp.curate.loss import absent
+from memory_mcp.curate.loss import absent, seen
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 _ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\S")
@@ -23,14 +23,20 @@ _BELOW = ("code", "table", "html", "definition")
 
 
 def replaced_lines(before: str, after: str, *held: str) -> tuple[str, ...]:
-    """The lines of a page of which something is neither on the new page nor in the other texts."""
-    here = strip(split(after).body)
-    there = set(here.splitlines())
-    return tuple(
-        line.strip()
-        for line in strip(split(before).body).splitlines()
-        if line.strip() and line not in there and absent(line, here, *held)
-    )
+    """The lines of a page of which something is neither on the new page nor in the other texts, or
+    which only a comment still says."""
+    was, here = (strip(split(text).body) for text in (before, after))
+    shown = set(seen(was).splitlines())
+    texts = (here, *held)
+    open_ = tuple(map(seen, texts))
+    lines, open_lines = set(here.splitlines()), set(open_[0].splitlines())
+
+    def is_lost(line: str) -> bool:
+        if line in shown:
+            return line not in open_lines and bool(absent(line, *open_))
+        return line not in lines and bool(absent(line, *texts))
+
+    return tuple(line.strip() for line in was.splitlines() if line.strip() and is_lost(line))
 
 
 def keep_older(text: str, lines: Sequence[str], day: str, language: str) -> str:

@@ -361,3 +361,51 @@ async def test_links_to_the_note_lead_to_its_page(tmp_path: Path) -> None:
         await deep(made, Script({"hornbeam": ([page], "Made.")}))
         source, path = made.curation.parts.index.names.labelled("p1") or (None, "")
         assert source is not None and path == "garden/hedge"
+
+
+@pytest.mark.parametrize("hidden", ["<!-- {} -->", "<!--\n{}\n-->", "%%{}%%"])
+async def test_a_page_that_hides_a_fact_in_a_comment_does_not_hold_it(
+    tmp_path: Path, hidden: str
+) -> None:
+    edit = append("garden", f"A hedge.\n\n{hidden.format('The hedge is hornbeam, planted 2011.')}")
+    async with world(tmp_path, {"memory/p1": HEDGE, "wiki/garden": GARDEN}) as made:
+        job = await deep(made, Script({"hornbeam": ([edit], "Merged.")}))
+        assert made.text("memory/p1") == HEDGE
+        assert made.text("wiki/garden") == GARDEN
+        assert "1 refused" in str(job.outcome)
+
+
+async def test_a_comment_of_the_note_may_stay_one(tmp_path: Path) -> None:
+    note = f"{HEDGE}\n<!-- measured by 2 people -->\n"
+    edit = append("garden", "The hedge is hornbeam, planted 2011. <!-- measured by 2 people -->")
+    async with world(tmp_path, {"memory/p1": note, "wiki/garden": GARDEN}) as made:
+        await deep(made, Script({"hornbeam": ([edit], "Merged.")}))
+        assert not made.file("memory/p1").exists()
+
+
+async def test_what_a_model_puts_into_a_comment_stands_in_the_timeline(tmp_path: Path) -> None:
+    page = f"{GARDEN}\n{'There is much more to say of the hedge. ' * 4}\n"
+    hide = {
+        "path": "garden",
+        "old_text": "The lawn is moss.",
+        "new_text": "<!-- The lawn is moss. -->\nThe hedge is hornbeam, planted 2011.",
+    }
+    async with world(tmp_path, {"memory/p1": HEDGE, "wiki/garden": page}) as made:
+        job = await deep(made, Script({"hornbeam": ([("wiki_edit", hide)], "Merged.")}))
+        assert "1 note went" in str(job.outcome)
+        assert "\n## Timeline\n\n- The lawn is moss.\n" in made.text("wiki/garden")
+        assert "<!-- hand-written -->" in made.text("wiki/garden").partition("## Timeline")[0]
+        assert "hand-written" not in made.text("wiki/garden").partition("## Timeline")[2]
+
+
+async def test_tags_and_names_of_a_note_say_nothing_on_its_page(tmp_path: Path) -> None:
+    """They come to the page without the model."""
+    name = "vera-moved-to-graz-on-2026-11-02"
+    note = "---\ntags: ['2026-11-02', Graz]\n---\nVera moved to Graz on 2026-11-02.\n"
+    notes = {f"memory/{name}": note, "memory/o": f"---\nwiki_promote: false\n---\n[[{name}]]\n"}
+    page = create("people/vera", "# Vera\n\nVera moved.")
+    async with world(tmp_path, notes) as made:
+        job = await deep(made, Script({"Vera": ([page], "Made.")}))
+        assert made.text(f"memory/{name}") == note
+        assert not made.file("wiki/people/vera").exists()
+        assert "1 refused" in str(job.outcome)

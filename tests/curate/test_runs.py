@@ -215,5 +215,5 @@ async def test_a_damaged_record_is_named_where_its_run_is_to_be_taken_back(tmp_p
     async with world(tmp_path, NOTES) as there:
         record(there, "deep-1").parent.mkdir(parents=True)
         record(there, "deep-1").write_bytes(b'{"plan": 1, "changes": [{"source": "wiki"}]}\n')
-        with pytest.raises(StorageError, match="deep-1 was damaged.*memory-mcp history"):
+        with pytest.raises(StorageError, match=r"deep-1 was damaged.*memory-mcp history"):
             await there.curation.runs.restore("deep-1")

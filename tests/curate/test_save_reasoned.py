@@ -343,3 +343,20 @@ async def test_a_plan_that_takes_from_a_note_is_refused_by_name(tmp_path: Path) 
             assert there.text("memory/mill") == long
             assert "was refused: memory/mill would lose" in str(done.outcome)
             assert len(done.changed) == 1
+
+
+async def test_a_fact_in_a_comment_is_not_filed_yet(tmp_path: Path) -> None:
+    content = f"# Owl\n\nAn owl.\n\n<!-- {NIGHT} -->"
+    with ScriptedModel(
+        Rule(
+            "owl Fritz",
+            "Filed as memory/owl-fritz.",
+            [call("memory_search", query="owl")],
+            [[call("memory_write", slug="owl-fritz", content=content)]],
+        )
+    ) as model:
+        async with world(tmp_path, settings=model.config()) as there:
+            done = await filed(there, NIGHT)
+            whole = [name for name in inbox(there) if name != "owl-fritz"]
+            assert len(whole) == 1 and f"\n\n{NIGHT}" in there.text(f"memory/{whole[0]}")
+            assert "the whole text stands in" in str(done.outcome)
