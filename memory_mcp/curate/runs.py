@@ -11,7 +11,13 @@ from pathlib import Path
 import anyio
 import anyio.to_thread
 
-from memory_mcp.core.errors import ConflictError, MemoryMcpError, NotFoundError, RefusedError
+from memory_mcp.core.errors import (
+    ConflictError,
+    MemoryMcpError,
+    NotFoundError,
+    RefusedError,
+    StorageError,
+)
 from memory_mcp.core.parse import revision_of
 from memory_mcp.core.ports import Clock
 from memory_mcp.curate.edit import iso
@@ -39,6 +45,8 @@ class Runs:
         self._index = index
         self._clock = clock
         self._read_only = read_only
+        self._left: set[str] = set()
+        """Runs with a plan that the disk did not let end; it ends before others build upon it."""
 
     async def apply(self, run: str, changes: Sequence[Change]) -> tuple[str, ...]:
         """Carry out a plan as a part of a run, and return the references that changed.
@@ -53,6 +61,7 @@ class Runs:
         if not wanted:
             return ()
         with anyio.CancelScope(shield=True):
+            await self._settle()
             await anyio.to_thread.run_sync(_check_all, wanted)
             known = await anyio.to_thread.run_sync(self._known, run)
             number = len(known) + 1
@@ -60,6 +69,13 @@ class Runs:
             await anyio.to_thread.run_sync(note)
             await self._carry_out(run, Planned(number, tuple(wanted)))
         return references(wanted)
+
+    async def _settle(self) -> None:
+        """Go on with plans that were begun here and not ended. One that is taken up much later
+        would be put back, with what others had built upon it. Raises as `resume`."""
+        for run in sorted(self._left):
+            self._left.discard(run)
+            await self.resume(run)
 
     async def recover(self) -> tuple[str, ...]:
         """Go on with the plans that a kill cut off; the runs they are part of."""
@@ -102,6 +118,10 @@ class Runs:
         self.check_writable()
         run = run_id_of(run)
         plans = await anyio.to_thread.run_sync(self._records.plans, run)
+        if any(plan.end is None for plan in plans):  # else `recover` would do it once more
+            with suppress(ConflictError):
+                await self.resume(run)
+            plans = await anyio.to_thread.run_sync(self._records.plans, run)
         done = [change for plan in plans if plan.end != "undone" for change in plan.changes]
         back = await anyio.to_thread.run_sync(_way_back, done)
         return await self.apply(undo_of(run), back)
@@ -118,6 +138,13 @@ class Runs:
             return ()
 
     async def _carry_out(self, run: str, planned: Planned) -> None:
+        try:
+            await self._carry_to_an_end(run, planned)
+        except StorageError:
+            self._left.add(run)
+            raise
+
+    async def _carry_to_an_end(self, run: str, planned: Planned) -> None:
         done: list[Change] = []
         try:
             for change in planned.changes:

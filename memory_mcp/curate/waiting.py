@@ -81,7 +81,7 @@ class Queue:
             value = json.loads(data)
             agent = value.get("agent") or default
             named = value["path"]
-        except (OSError, ValueError, KeyError, AttributeError) as error:
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             log.warning("%s is no queued transcript: %s", path.name, type(error).__name__)
             return None
         if agent != self._agent or not isinstance(named, str):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,9 @@ import pytest
 from memory_mcp.core.edit import EditRequest
 from memory_mcp.core.errors import ConflictError, NotFoundError, RefusedError, StorageError
 from memory_mcp.curate.plan import Change, references, unified_diff
+from memory_mcp.curate.runs import Runs
+from memory_mcp.index.view import IndexView
+from memory_mcp.notes.sources import Source
 from tests.curate.world import World, world
 
 pytestmark = pytest.mark.anyio
@@ -39,6 +44,24 @@ def state(there: World) -> dict[str, bytes]:
 
 def record(there: World, run: str) -> Path:
     return there.home / ".history" / ".runs" / f"{run}.jsonl"
+
+
+class Refusing(IndexView):
+    """An index at whose refresh, right after a note was written, the disk begins to refuse."""
+
+    def __init__(self, view: IndexView, refuse: Callable[[], object]) -> None:
+        vars(self).update(vars(view))
+        self.refuse = refuse
+
+    async def refresh(self, source: Source, path: str) -> None:
+        """Take the note in, then refuse."""
+        await super().refresh(source, path)
+        self.refuse()
+
+
+def protect(*paths: Path) -> None:
+    for path in paths:
+        path.chmod(0o444)
 
 
 async def test_a_plan_touches_nothing_until_it_is_carried_out(tmp_path: Path) -> None:
@@ -156,6 +179,52 @@ async def test_a_cut_off_plan_whose_note_was_changed_since_is_put_back(tmp_path:
         before.pop(str(there.file("memory/hedge")))
         assert now == before
         assert await runs.changed("deep-1") == ()
+
+
+async def test_a_cut_off_run_that_was_taken_back_stays_taken_back(tmp_path: Path) -> None:
+    async with world(tmp_path, NOTES) as there:
+        runs, before = there.curation.runs, state(there)
+        changes = await promotion(there)
+        await runs.apply("deep-1", changes)
+        path = record(there, "deep-1")
+        path.write_bytes(path.read_bytes().splitlines(keepends=True)[0])  # killed before its end
+        await runs.restore("deep-1")
+        assert state(there) == before
+        await runs.recover()
+        assert state(there) == before
+
+
+async def test_what_a_disk_refused_to_end_is_ended_before_others_build_upon_it(
+    tmp_path: Path,
+) -> None:
+    """The disk refuses the second note of a plan, and also to put back the first."""
+    async with world(tmp_path, NOTES) as there:
+        parts, at = there.curation.parts, there.home / ".history" / ".runs"
+        page, log = there.file("wiki/garden"), there.file("wiki/logs/2026-05")
+        log.parent.mkdir(parents=True)
+        log.write_bytes(b"# Log\n")
+        refusing = Refusing(parts.index, partial(protect, page, log))
+        runs = Runs(at, there.history, refusing, there.clock, read_only=False)
+        planner = parts.planner()
+        await planner.edit(planner.page("garden"), EditRequest(append="The hedge is hornbeam."))
+        await planner.edit(planner.page("logs/2026-05"), EditRequest(append="- hedge"))
+        with pytest.raises(StorageError):
+            await runs.apply("deep-1", planner.changes)
+        assert "hornbeam" in there.text("wiki/garden") and "hedge" not in log.read_text("utf-8")
+
+        refusing.refuse = list
+        for item in (page, log):
+            item.chmod(0o644)
+        planner = parts.planner()
+        await planner.edit(planner.page("logs/2026-05"), EditRequest(append="- another"))
+        with pytest.raises(ConflictError):  # the plan before is ended, and this one is too old
+            await runs.apply("deep-2", planner.changes)
+        assert "- hedge" in log.read_text("utf-8")
+        log.write_bytes(log.read_bytes() + b"- by hand\n")
+        after = state(there)
+        again = Runs(at, there.history, parts.index, there.clock, read_only=False)
+        assert await again.recover() == ()
+        assert state(there) == after
 
 
 async def test_an_unknown_run_and_a_read_only_memory_are_named(tmp_path: Path) -> None:
