@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable
 from memory_mcp.core.note import Json
 from memory_mcp.core.saying import saying
 from memory_mcp.curate.inbox_note import InboxNote, inbox_notes, read_note
+from memory_mcp.curate.loss import other_subject
 from memory_mcp.curate.parts import Parts
 from memory_mcp.curate.plan import Change
 from memory_mcp.curate.runs import Runs
@@ -52,6 +53,8 @@ def _adds_nothing(note: InboxNote, kept: InboxNote) -> bool:
     """Whether all that the header of a note says is said by the other one, which may be trusted as
     far as it, and no further."""
     if note.outside != kept.outside:
+        return False
+    if other_subject(note.names, note.body, kept.names, kept.body):
         return False
     ours, theirs = note.values, kept.values
     return all(

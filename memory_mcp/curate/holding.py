@@ -12,6 +12,7 @@ from memory_mcp.core.errors import MemoryMcpError
 from memory_mcp.core.note import Json
 from memory_mcp.core.saying import saying
 from memory_mcp.curate.inbox_note import InboxNote
+from memory_mcp.curate.loss import other_subject
 from memory_mcp.curate.origins import SOURCES, entries, names
 from memory_mcp.curate.page_names import is_own
 from memory_mcp.curate.plan import Spot
@@ -37,11 +38,15 @@ async def held_by(pages: Sequence[Spot], note: InboxNote) -> bool:
 
 
 async def same_page(index: IndexView, note: InboxNote) -> str | None:
-    """The path of a page whose text says the very same as a note."""
+    """The path of a page whose text says the very same as a note, of the same thing."""
     wanted = saying(note.body)
     for entry in _entries(index) if wanted else ():
-        if any(saying(passage.text) == wanted for passage in entry.passages):
-            return entry.card.path
+        for passage in entry.passages:
+            if saying(passage.text) != wanted:
+                continue
+            names = f"{entry.card.title}\n{entry.card.path.rpartition('/')[2]}\n{passage.heading}"
+            if not other_subject(note.names, note.body, names, passage.text):
+                return entry.card.path
     return None
 
 

@@ -55,6 +55,11 @@ class InboxNote:
         return self._loaded().values
 
     @property
+    def names(self) -> str:
+        """What it is called, in title and name."""
+        return f"{self.card.title}\n{self.spot.path}"
+
+    @property
     def day(self) -> str:
         """The day for which it stands; empty where nothing says one."""
         return stated(self.values, self.card.modified)

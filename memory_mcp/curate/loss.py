@@ -30,6 +30,14 @@ def absent(text: str, *held: str) -> tuple[str, ...]:
     return tuple(item for item in missing(text, *held) if any(map(str.isalnum, item)))
 
 
+def other_subject(names: str, text: str, their_names: str, their_text: str) -> bool:
+    """Whether two notes of one text are about different things, as their names say: "12 May" below
+    `anna-birthday` is no copy of it below `ben-birthday`. A name that only says more, or what
+    the texts say, too, is no other subject."""
+    mine, theirs = (name.replace("-", " ").replace("_", " ") for name in (names, their_names))
+    return bool(absent(mine, theirs, their_text) and absent(theirs, mine, text))
+
+
 def seen(text: str) -> str:
     """A body as its readers see it: without comments."""
     return "\n".join(outline(text).lines) if "<!--" in text or "%%" in text else text

@@ -324,6 +324,19 @@ async def test_without_a_reasoner_copies_go_and_the_rest_waits(tmp_path: Path) -
         assert "[[lawn]]" in made.text("wiki/index")
 
 
+async def test_what_a_page_says_of_another_thing_is_no_copy(tmp_path: Path) -> None:
+    notes = {
+        "memory/ben-birthday": "12 May 1990.\n",
+        "memory/anna-birthday": "12 May 1990.\n",
+        "wiki/people/anna": "# Anna\n\n## Birthday\n\n12 May 1990.\n",
+    }
+    async with world(tmp_path, notes) as made:
+        await deep(made, None)
+        assert made.text("memory/ben-birthday") == notes["memory/ben-birthday"]
+        assert "ben" not in made.text("wiki/people/anna")
+        assert not made.file("memory/anna-birthday").exists()
+
+
 async def test_a_model_without_budget_ends_the_pass_and_changes_nothing(tmp_path: Path) -> None:
     async with world(tmp_path, {"memory/p1": HEDGE}) as made:
         job = await deep(made, Script({}, BudgetError("the tokens are used up")))

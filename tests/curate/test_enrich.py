@@ -17,6 +17,7 @@ from tests.fakes import FixedClock
 
 pytestmark = pytest.mark.anyio
 
+DAY = "12 May 1990.\n"
 FACT = "The hedge is hornbeam, planted in 2011.\n"
 
 
@@ -52,6 +53,24 @@ async def test_without_a_model_copies_go_and_the_agent_is_asked_for_the_rest(
         assert "memory/the-hedge" in done.changed
         await there.curation.runs.restore(done.job_id)
         assert there.text("memory/the-hedge") == notes["memory/the-hedge"]
+
+
+@pytest.mark.parametrize(
+    "notes",
+    [
+        {"memory/anna-birthday": DAY, "memory/ben-birthday": DAY},
+        {"memory/room-12": DAY, "memory/room-13": DAY},
+        {
+            "memory/one": f"---\ntitle: Anna\n---\n{DAY}",
+            "memory/two": f"---\ntitle: Ben\n---\n{DAY}",
+        },
+    ],
+)
+async def test_a_text_below_another_name_is_no_copy(tmp_path: Path, notes: dict[str, str]) -> None:
+    async with world(tmp_path, notes) as there:
+        done = await enriched(there)
+        assert {f"memory/{name}" for name in inbox(there)} == set(notes)
+        assert "Removed" not in str(done.outcome)
 
 
 async def test_a_focus_leaves_the_other_notes_alone(tmp_path: Path) -> None:
