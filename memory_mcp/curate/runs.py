@@ -211,7 +211,8 @@ def _way_back(done: Sequence[Change]) -> list[Change]:
     for change in done:
         key = (change.spot.source.id, change.spot.path)
         known = nets.pop(key, None)
-        if known is not None and known.after != change.before:
+        # Put back in between to what the run had found (an undo of it) is nobody's own text.
+        if known is not None and change.before not in (known.after, known.before):
             raise ConflictError(
                 f"{change.reference} was changed by somebody else while the run was under way;"
                 " nothing was taken back. Restore its versions one by one: memory-mcp history"

@@ -110,6 +110,18 @@ async def test_a_note_that_changed_meanwhile_stops_the_whole_plan(tmp_path: Path
         assert not record(there, "deep-1").exists()
 
 
+async def test_taking_back_can_be_taken_back_again_and_again(tmp_path: Path) -> None:
+    async with world(tmp_path, NOTES) as there:
+        runs, before = there.curation.runs, state(there)
+        await runs.apply("deep-1", await promotion(there))
+        after = state(there)
+        for _ in range(3):
+            await runs.restore("deep-1")
+            assert state(there) == before
+            await runs.restore("undo-deep-1")
+            assert state(there) == after
+
+
 async def test_what_somebody_changed_since_is_not_taken_back(tmp_path: Path) -> None:
     async with world(tmp_path, NOTES) as there:
         await there.curation.runs.apply("deep-1", await promotion(there))
