@@ -25,6 +25,7 @@ from memory_mcp.settings.project import Project
 
 if TYPE_CHECKING:
     from memory_mcp.app import App
+    from memory_mcp.curate.approve import TakenBack
 
 
 @click.command()
@@ -75,17 +76,28 @@ def restore(
 
 def _restore_run(setup: Setup, run: str, json_: bool) -> None:
     done = with_memory(setup.existing(), lambda app: _taken_back(app, run.strip()), None)
-    show_engine(setup, done)
+    show_engine(setup, done.restored)
     if json_:
-        render.as_json({"run": run.strip(), "restored": list(done)})
-    elif done:
-        render.line(f"Taken back: {', '.join(done)}.")
+        render.as_json(
+            {
+                "run": run.strip(),
+                "restored": list(done.restored),
+                "pending": list(done.waiting),
+                "applied": list(done.applied),
+            }
+        )
+        return
+    if done.restored:
+        render.line(f"Taken back: {', '.join(done.restored)}.")
         render.line(f"memory-mcp restore --run {undo_of(run)} takes that back.")
     else:
         render.line("All is as it was before the run; nothing had to be changed.")
+    for what, names in (("Waits again", done.waiting), ("Applied again", done.applied)):
+        if names:
+            render.line(f"{what}: {', '.join(names)}.")
 
 
-async def _taken_back(app: App, run: str) -> tuple[str, ...]:
+async def _taken_back(app: App, run: str) -> TakenBack:
     """Take a run back where it was made: in the project, or outside of it."""
     from memory_mcp.curate.journal import OPEN
 
@@ -96,8 +108,8 @@ async def _taken_back(app: App, run: str) -> tuple[str, ...]:
             )
     if app.wider is not None:
         with suppress(StorageError):  # it changed notes of the project, too
-            return await app.wider.curation.runs.restore(run)
-    return await app.curation.runs.restore(run)
+            return await app.wider.curation.approvals.take_back(run)
+    return await app.curation.approvals.take_back(run)
 
 
 def _restore_note(setup: Setup, reference: str, revision: str | None, json_: bool) -> None:

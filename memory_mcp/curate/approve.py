@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import anyio
 import anyio.to_thread
@@ -20,6 +19,7 @@ from memory_mcp.curate.findings import Dream, Dreams, Finding, Status
 from memory_mcp.curate.parts import Parts
 from memory_mcp.curate.plan import Change
 from memory_mcp.curate.planner import Planner
+from memory_mcp.curate.record import is_undo_of
 from memory_mcp.curate.runs import Runs
 from memory_mcp.curate.toolbox import Toolbox
 
@@ -45,6 +45,16 @@ class Decided:
     """The run that can be taken back; None where nothing was carried out."""
 
 
+@dataclass(frozen=True, slots=True)
+class TakenBack:
+    """The notes that are as they were before a run, and the findings that changed their status
+    with it, as `<dream_id> <finding_id>`."""
+
+    restored: tuple[str, ...]
+    waiting: tuple[str, ...]
+    applied: tuple[str, ...]
+
+
 class Approvals:
     """The decisions on the findings of one owner. Tools and command line share them."""
 
@@ -67,8 +77,10 @@ class Approvals:
         reason: str | None = None,
         *,
         resolved_manually: bool = False,
+        review: str | None = None,
     ) -> Decided:
         """Carry a finding out, or only note that it was `resolved_manually`; twice is once.
+        `review`: the run of the review in which that was done.
 
         Raises NotFoundError, RefusedError (dismissed before, nothing that a call could do,
         read-only), and what planning and applying raise: then the finding stays pending.
@@ -81,10 +93,10 @@ class Approvals:
             _check_pending(finding)
             if resolved_manually:
                 said = f"Resolved by hand. {reason or ''}".strip()
-                return await self._decide(dream, finding, "applied", said, ())
+                return await self._decide(dream, finding, "applied", said, (), review)
             run = run_of(dream.dream_id, finding.finding_id)
             changed = await self._carried_out(run, finding)
-            return await self._decide(dream, finding, "applied", reason, changed)
+            return await self._decide(dream, finding, "applied", reason, changed, run)
 
     async def dismiss(
         self, dream_id: str, finding_id: str | None = None, reason: str | None = None
@@ -111,6 +123,30 @@ class Approvals:
             if finding.status == "dismissed":
                 return _decided(dream, finding)
             return await self._decide(dream, finding, "dismissed", reason, ())
+
+    async def take_back(self, run: str) -> TakenBack:
+        """Take a whole run back, and let the findings that it has settled wait again; where the
+        run is an undo, they are settled again. What was dismissed stays so. Raises as
+        `Runs.restore`."""
+        restored = await self._runs.restore(run)
+        waiting: list[str] = []
+        applied: list[str] = []
+        async with self._alone():
+            for dream in await anyio.to_thread.run_sync(self._dreams.all, "all"):
+                for item in dream.findings:
+                    if item.run is None or not is_undo_of(run, item.run):
+                        continue
+                    name = f"{dream.dream_id} {item.finding_id}"
+                    changed = await self._runs.changed(item.run)
+                    if item.status == "applied" and not changed:
+                        await self._decide(dream, item, "pending", None, (), item.run)
+                        waiting.append(name)
+                    elif item.status == "pending" and changed:
+                        own = item.run == run_of(dream.dream_id, item.finding_id)
+                        kept = changed if own else ()
+                        await self._decide(dream, item, "applied", None, kept, item.run)
+                        applied.append(name)
+        return TakenBack(restored, tuple(waiting), tuple(applied))
 
     async def _find(self, dream_id: str, finding_id: str) -> tuple[Dream, Finding]:
         find = partial(self._dreams.finding, dream_id, finding_id)
@@ -156,10 +192,10 @@ class Approvals:
         status: Status,
         reason: str | None,
         changed: tuple[str, ...],
+        run: str | None = None,
     ) -> Decided:
-        values: dict[str, Any] = {"status": status, "changed": changed}
-        if reason and reason.strip():
-            values["decided"] = clip(reason.strip(), _LONGEST_REASON)
+        said = clip(reason.strip(), _LONGEST_REASON) if reason and reason.strip() else None
+        values = {"status": status, "changed": changed, "run": run, "decided": said}
         note = partial(self._dreams.decide, dream.dream_id, finding.finding_id, **values)
         after = await anyio.to_thread.run_sync(note)
         known = next(item for item in after.findings if item.finding_id == finding.finding_id)

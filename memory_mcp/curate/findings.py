@@ -53,6 +53,11 @@ class Finding:
     decided: str | None = None
     """Why it was dismissed, or how it was resolved."""
     changed: tuple[str, ...] = ()
+    run: str | None = None
+    """The run that has carried it out, or the review in which it was resolved: taken back, it
+    waits again."""
+    quotes: tuple[str, ...] = ()
+    """What the notes of `evidence` say, in their order, where it rests on these words."""
     likely_duplicate: bool = False
     duplicate_of: str | None = None
     matched_excerpt: str | None = None

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -24,6 +24,7 @@ KEEP = 500
 """Runs that can be taken back; the oldest go first."""
 
 _ENDING = ".jsonl"
+_UNDO = "undo-"
 
 End = Literal["done", "undone"]
 
@@ -35,6 +36,8 @@ class Planned:
     number: int
     changes: tuple[Change, ...]
     end: End | None = None
+    takes_back: tuple[int, ...] = ()
+    """Of an undo: the numbers of the plans that it takes back, of the run it is the undo of."""
 
 
 class Records:
@@ -45,9 +48,19 @@ class Records:
         self._folder = folder
         self._sources = {source.id: source for source in sources}
 
-    def begin(self, run: str, number: int, at: str, changes: Iterable[Change]) -> None:
+    def begin(
+        self,
+        run: str,
+        number: int,
+        at: str,
+        changes: Iterable[Change],
+        takes_back: Iterable[int] = (),
+    ) -> None:
         """Note durably what is about to be done. Raises StorageError."""
-        line = {"plan": number, "at": at, "changes": [_line(change) for change in changes]}
+        line: dict[str, Any] = {"plan": number, "at": at}
+        line["changes"] = [_line(change) for change in changes]
+        if numbers := list(takes_back):
+            line["takes_back"] = numbers
         if number == 1:
             self._prune()
         self._append(run, line)
@@ -81,10 +94,10 @@ class Records:
         for line in _lines(data):
             number = int(line["plan"])
             if "end" in line and number in found:
-                found[number] = Planned(number, found[number].changes, line["end"])
+                found[number] = replace(found[number], end=line["end"])
             elif "changes" in line:
                 changes = tuple(self._change(item) for item in line["changes"])
-                found[number] = Planned(number, changes)
+                found[number] = Planned(number, changes, None, tuple(line.get("takes_back", ())))
         return tuple(found.values())
 
     def open(self) -> tuple[str, ...]:
@@ -185,4 +198,14 @@ def run_id_of(text: str) -> str:
 
 def undo_of(run: str) -> str:
     """The run that takes a run back."""
-    return f"undo-{run.strip()}"[:100]
+    return f"{_UNDO}{run.strip()}"[:100]
+
+
+def is_undo_of(undo: str, run: str) -> bool:
+    """Whether a run is this one, the undo of it, the undo of that, and so on."""
+    name = undo.strip()
+    for _ in range(name.count(_UNDO) + 1):
+        if name == run.strip():
+            return True
+        run = undo_of(run)
+    return False

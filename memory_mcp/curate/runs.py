@@ -56,19 +56,22 @@ class Runs:
         a name that cannot be), StorageError.
         """
         self.check_writable()
-        run = run_id_of(run)
         wanted = [change for change in changes if change.before != change.after]
-        if not wanted:
-            return ()
+        if wanted:
+            await self._begin(run_id_of(run), wanted)
+        return references(wanted)
+
+    async def _begin(
+        self, run: str, changes: Sequence[Change], takes_back: Sequence[int] = ()
+    ) -> None:
         with anyio.CancelScope(shield=True):
             await self._settle()
-            await anyio.to_thread.run_sync(_check_all, wanted)
+            await anyio.to_thread.run_sync(_check_all, changes)
             known = await anyio.to_thread.run_sync(self._known, run)
-            number = len(known) + 1
-            note = partial(self._records.begin, run, number, iso(self._clock.now()), wanted)
+            number, at = len(known) + 1, iso(self._clock.now())
+            note = partial(self._records.begin, run, number, at, changes, takes_back)
             await anyio.to_thread.run_sync(note)
-            await self._carry_out(run, Planned(number, tuple(wanted)))
-        return references(wanted)
+            await self._carry_out(run, Planned(number, tuple(changes)))
 
     async def _settle(self) -> None:
         """Go on with plans that were begun here and not ended. One that is taken up much later
@@ -104,27 +107,32 @@ class Runs:
         return await self.changed(run)
 
     async def changed(self, run: str) -> tuple[str, ...]:
-        """The references that a run has changed so far; none where it is not known."""
-        plans = await anyio.to_thread.run_sync(self._known, run_id_of(run))
+        """The references that a run has changed so far, without what was taken back; none where
+        it is not known."""
+        plans = await anyio.to_thread.run_sync(self._standing, run_id_of(run))
         return references([c for plan in plans if plan.end == "done" for c in plan.changes])
 
     async def restore(self, run: str) -> tuple[str, ...]:
         """Take a whole run back and return the references that are as they were before it.
 
         Nothing is touched where a note was changed since by somebody else: it is named, and its
-        own history can still be restored. Taking back is a run itself, `undo-<run>`. Raises
-        NotFoundError, ConflictError, RefusedError, StorageError.
+        own history can still be restored. Taking back is a run itself, `undo-<run>`, of which the
+        latest is taken back. Raises NotFoundError, ConflictError, RefusedError, StorageError.
         """
         self.check_writable()
         run = run_id_of(run)
-        plans = await anyio.to_thread.run_sync(self._records.plans, run)
-        if any(plan.end is None for plan in plans):  # else `recover` would do it once more
+        known = await anyio.to_thread.run_sync(self._records.plans, run)
+        if any(plan.end is None for plan in known):  # else `recover` would do it once more
             with suppress(ConflictError):
                 await self.resume(run)
-            plans = await anyio.to_thread.run_sync(self._records.plans, run)
-        done = [change for plan in plans if plan.end != "undone" for change in plan.changes]
+        plans = await anyio.to_thread.run_sync(self._standing, run)
+        if plans and plans[-1].takes_back:
+            plans = plans[-1:]
+        done = [change for plan in plans for change in plan.changes]
         back = await anyio.to_thread.run_sync(_way_back, done)
-        return await self.apply(undo_of(run), back)
+        if plans:
+            await self._begin(undo_of(run), back, [plan.number for plan in plans])
+        return references(back)
 
     def check_writable(self) -> None:
         """Raise RefusedError in read-only mode."""
@@ -136,6 +144,16 @@ class Runs:
             return self._records.plans(run)
         except NotFoundError:
             return ()
+
+    def _standing(self, run: str) -> tuple[Planned, ...]:
+        """The plans of a run without those that were put back, or that an undo takes back which
+        stands itself."""
+        plans = [plan for plan in self._known(run) if plan.end != "undone"]
+        undo = undo_of(run)
+        if not plans or undo == run:
+            return tuple(plans)
+        back = {number for plan in self._standing(undo) for number in plan.takes_back}
+        return tuple(plan for plan in plans if plan.number not in back)
 
     async def _carry_out(self, run: str, planned: Planned) -> None:
         try:

@@ -16,6 +16,7 @@ from memory_mcp.curate.findings import PHASES, Dream, Finding
 from memory_mcp.server.answers import Answer, first_fitting
 from memory_mcp.server.calls import Offer, ToolContext
 from memory_mcp.server.convert import short, shorts
+from memory_mcp.server.reviewing import review_of
 from memory_mcp.server.session import connection_of
 from memory_mcp.server.text_curation import decided_text, dream_text, dreams_text, run_text
 from memory_mcp.server.wire_curation import (
@@ -111,8 +112,14 @@ async def dream_apply(
 
     Where the note has changed since, nothing is done and the finding stays.
     """
-    approvals = connection_of(ctx.request_context).app.curation.approvals
-    done = await approvals.apply(dream_id, finding_id, reason, resolved_manually=resolved_manually)
+    connection = connection_of(ctx.request_context)
+    done = await connection.app.curation.approvals.apply(
+        dream_id,
+        finding_id,
+        reason,
+        resolved_manually=resolved_manually,
+        review=await review_of(connection),
+    )
     return _decided(done)
 
 

@@ -110,6 +110,15 @@ def session_of(connection: Connection) -> str:
     return connection.name
 
 
+async def review_of(connection: Connection) -> str | None:
+    """The run of the review that is open in a client's session; None without one."""
+    if connection.name is None:
+        return None
+    reviews = connection.app.curation.reviews
+    review = await anyio.to_thread.run_sync(reviews.get, connection.name)
+    return None if review is None else review.run
+
+
 async def _done_before(
     ctx: ToolContext, connection: Connection, review: Review
 ) -> t.CallToolResult | None:

@@ -98,11 +98,34 @@ def test_a_run_is_applied_and_taken_back_byte_for_byte(home: Path, command: Comm
         assert back.json["run"] == run
         assert len(back.json["restored"]) == 1
     assert notes(home) == start
+    shown = command("dream", "show", dream_id, "--json").json["findings"]
+    assert [item["status"] for item in shown] == ["pending"] * 3
     again = command("restore", "--run", f"{dream_id}-f1")
     assert (again.code, "nothing had to be changed" in again.out) == (0, True)
     forth = command("restore", "--run", f"undo-{dream_id}-f2")
     assert "Taken back: memory/cup" in forth.out
+    assert f"Applied again: {dream_id} f2." in forth.out
     assert "agents/default/memory/cup.md" in notes(home)
+
+
+def test_a_finding_that_was_taken_back_waits_again_and_is_done_again(
+    home: Path, command: Command
+) -> None:
+    tea = note(home, "memory/tea", "")
+    tea.write_bytes(TEA.encode("utf-8"))
+    dream_id = kept(home, finding(1))
+    command("dream", "apply", dream_id, "f1")
+    assert b"Green" in tea.read_bytes()
+    back = command("restore", "--run", f"{dream_id}-f1")
+    assert f"Waits again: {dream_id} f1." in back.out
+    assert tea.read_bytes() == TEA.encode("utf-8")
+    again = command("dream", "apply", dream_id, "f1", "--json").json
+    assert (again["status"], again["changed"], again["left"]) == ("applied", ["memory/tea"], 0)
+    assert b"Green" in tea.read_bytes()
+    assert command("restore", "--run", f"{dream_id}-f1", "--json").json["pending"] == [
+        f"{dream_id} f1"
+    ]
+    assert tea.read_bytes() == TEA.encode("utf-8")
 
 
 def test_a_run_whose_note_was_changed_since_is_not_taken_back(

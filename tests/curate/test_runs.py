@@ -146,6 +146,38 @@ async def test_what_somebody_changed_in_between_is_not_taken_back(tmp_path: Path
         assert state(there) == before
 
 
+async def test_what_was_taken_back_can_be_done_and_taken_back_again(tmp_path: Path) -> None:
+    async with world(tmp_path, NOTES) as there:
+        before, runs = state(there), there.curation.runs
+        changes = await promotion(there)
+        done = set(await runs.apply("deep-1", changes))
+        after = state(there)
+        for _ in range(3):
+            assert set(await runs.restore("deep-1")) == done
+            assert (state(there), await runs.changed("deep-1")) == (before, ())
+            assert await runs.restore("deep-1") == ()
+            assert set(await runs.restore("undo-deep-1")) == done
+            assert (state(there), set(await runs.changed("deep-1"))) == (after, done)
+        await runs.restore("deep-1")
+        await runs.apply("deep-1", changes)
+        assert (state(there), set(await runs.changed("deep-1"))) == (after, done)
+        await runs.restore("deep-1")
+        assert (state(there), await runs.changed("deep-1")) == (before, ())
+
+
+async def test_a_run_that_was_taken_back_by_hand_is_taken_back(tmp_path: Path) -> None:
+    async with world(tmp_path, NOTES) as there:
+        runs = there.curation.runs
+        changes = await promotion(there)
+        await runs.apply("deep-1", changes)
+        for change in changes:
+            there.file(change.reference).unlink(missing_ok=True)
+            if change.before is not None:
+                there.file(change.reference).write_bytes(change.before)
+        assert await runs.restore("deep-1") == ()
+        assert await runs.changed("deep-1") == ()
+
+
 @pytest.mark.parametrize("made", range(4))
 async def test_a_plan_that_a_kill_cut_off_is_gone_on_with(tmp_path: Path, made: int) -> None:
     """The record is there, and so many of the files had been changed."""
@@ -155,6 +187,7 @@ async def test_a_plan_that_a_kill_cut_off_is_gone_on_with(tmp_path: Path, made: 
         await runs.apply("deep-1", changes)
         after = state(there)
         await runs.restore("deep-1")
+        record(there, "undo-deep-1").unlink()  # as if it had never been taken back
         path = record(there, "deep-1")
         first, _ = path.read_text(encoding="utf-8").splitlines()
         path.write_text(f'{first}\n{{"plan": 1, "en', encoding="utf-8")  # cut while it was written

@@ -106,6 +106,25 @@ async def test_a_review_from_start_to_end_and_back(tmp_path: Path, mode: str) ->
             assert at.read_bytes() == content.encode()
 
 
+async def test_what_a_review_resolved_waits_again_when_it_is_taken_back(tmp_path: Path) -> None:
+    async with world(tmp_path, NOTES, tools=TOOLS) as there, talking(there) as talk:
+        dream_id = finding(there)
+        run = (await talk.done("dream_review", action="start", dream_id=dream_id))["run"]
+        await talk.done("wiki_edit", path="garden", append="Mended.")
+        await talk.done("dream_apply", dream_id=dream_id, finding_id="f1", resolved_manually=True)
+        assert (await talk.done("dream_review", action="end"))["open"] == 0
+        approvals = there.app.curation.approvals
+        assert (await approvals.take_back(run)).waiting == (f"{dream_id} f1",)
+        (row,) = (await talk.done("dream_list"))["dreams"]
+        assert (row["dream_id"], row["pending"]) == (dream_id, 1)
+        assert (await approvals.take_back(f"undo-{run}")).applied == (f"{dream_id} f1",)
+        assert (await talk.done("dream_list"))["dreams"] == []
+        await approvals.take_back(run)
+        done = await talk.done("dream_dismiss", dream_id=dream_id)
+        assert done["status"] == "dismissed"
+        assert (await approvals.take_back(f"undo-{run}")).applied == ()
+
+
 async def test_a_review_is_the_session_s_own(tmp_path: Path) -> None:
     async with (
         world(tmp_path, NOTES, tools=TOOLS) as there,
