@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import anyio
 import anyio.to_thread
@@ -195,7 +196,8 @@ class Approvals:
         run: str | None = None,
     ) -> Decided:
         said = clip(reason.strip(), _LONGEST_REASON) if reason and reason.strip() else None
-        values = {"status": status, "changed": changed, "run": run, "decided": said}
+        values: dict[str, Any] = {"status": status, "changed": changed}
+        values |= {"run": run, "decided": said}
         note = partial(self._dreams.decide, dream.dream_id, finding.finding_id, **values)
         after = await anyio.to_thread.run_sync(note)
         known = next(item for item in after.findings if item.finding_id == finding.finding_id)

@@ -137,12 +137,17 @@ class Dreams:
             f"The dream {shown(dream_id)} has no finding {shown(finding_id)}; dream_get shows all."
         )
 
-    def decide(self, dream_id: str, finding_id: str, **values: Any) -> Dream:
+    def decide(
+        self, dream_id: str, finding_id: str, was: Status | None = None, **values: Any
+    ) -> Dream:
         """Set values of a finding (`status`, `decided`, `changed`) durably; a dream of which all
-        is decided is moved to the processed ones. Raises NotFoundError, StorageError."""
+        is decided is moved to the processed ones. Nothing is set where the status is not what it
+        `was`. Raises NotFoundError, StorageError."""
         self.finding(dream_id, finding_id)
         with self._locked():
             dream = self.get(dream_id)
+            if was is not None and self.finding(dream_id, finding_id).status != was:
+                return dream
             changed = replace(
                 dream,
                 findings=tuple(

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Literal
 
 import anyio
@@ -21,14 +23,15 @@ from memory_mcp.core.framing import harmless, in_frame, opening
 from memory_mcp.core.plain import clip
 from memory_mcp.curate.edit import iso
 from memory_mcp.curate.findings import Dream, Dreams, Finding
-from memory_mcp.curate.lucid_rules import Found, all_found, found
+from memory_mcp.curate.lasting import GONE, RENEWED, is_gone, looks_other
+from memory_mcp.curate.lucid_rules import Found, all_found, first_of_each_kind, found
 from memory_mcp.curate.pages import Page, pages_of, state_of
 from memory_mcp.curate.pairs import Pair, Side, candidates, compared
 from memory_mcp.curate.parts import Parts
 from memory_mcp.curate.planner import WIKI
 from memory_mcp.curate.repair import repaired, with_link
 from memory_mcp.curate.task import Kind, Outcome, Task
-from memory_mcp.curate.unlinked import Unlinked, unlinked
+from memory_mcp.curate.unlinked import Unlinked, few_of_a_page, unlinked
 from memory_mcp.index.frames import frames
 from memory_mcp.notes import files
 from memory_mcp.settings.prompts import prompt
@@ -43,6 +46,7 @@ MOST_JUDGED = 24
 
 _SETTLE_SECONDS = 60.0  # what changed just now is to be seen as it is
 _AT_ONCE = 8  # pairs in one question
+_PAIR_KINDS = ("duplicate", "contradiction")
 _SHOWN = 1_500  # characters of a passage in a question
 _QUOTE = 300
 
@@ -65,8 +69,10 @@ class _Verdicts(BaseModel):
 class _Seen:
     """What a pass has seen, and what it has to say of itself."""
 
-    findings: list[Finding]
-    said: list[str]
+    findings: list[Finding] = field(default_factory=list)
+    there: set[str] = field(default_factory=set)
+    """The ids of all that is there, also of what this pass does not tell of."""
+    said: list[str] = field(default_factory=list)
 
 
 class Lucid:
@@ -94,18 +100,25 @@ class Lucid:
             name = f"{name}-{task.job_id.rpartition('-')[2]}"
         await task.note(outcome=f"looking at {len(pages)} pages")
         seen = await self._look(pages)
-        dream = await anyio.to_thread.run_sync(self._keep, name, seen.findings)
+        await anyio.to_thread.run_sync(self._follow, pages, seen)
+        mark = task.job_id.rpartition("-")[2]
+        dream = await anyio.to_thread.run_sync(self._keep, name, mark, seen.findings)
         return Outcome(_told(len(pages), dream, seen))
 
     async def _look(self, pages: Sequence[Page]) -> _Seen:
         mechanical = await anyio.to_thread.run_sync(all_found, pages)
         names = await anyio.to_thread.run_sync(lambda: list(unlinked(pages)))
-        findings = [await self._with_repair(one) for one in mechanical]
-        findings += [await self._with_link(one) for one in names]
-        seen = _Seen(findings, [])
+        seen = _Seen(there={one.finding.finding_id for one in mechanical})
+        seen.there |= {one.finding.finding_id for one in names}
+        seen.findings += [await self._with_repair(one) for one in first_of_each_kind(mechanical)]
+        seen.findings += [
+            await self._with_link(one) for one in first_of_each_kind(few_of_a_page(names))
+        ]
         pairs = await anyio.to_thread.run_sync(candidates, pages)
         likeness = await self._likeness(pairs)
         judged = await anyio.to_thread.run_sync(lambda: list(compared(pairs, likeness)))
+        for pair in judged:
+            seen.there |= {_pair_finding(pair, kind, "").finding_id for kind in _PAIR_KINDS}
         seen.findings += await self._judged(judged, seen)
         seen.findings = list({item.finding_id: item for item in seen.findings}.values())
         return seen
@@ -175,8 +188,29 @@ class Lucid:
         except (MemoryMcpError, UnicodeDecodeError):
             return None
 
-    def _keep(self, name: str, findings: Sequence[Finding]) -> Dream | None:
-        """Store what is new. Blocking."""
+    def _follow(self, pages: Sequence[Page], seen: _Seen) -> None:
+        """Let what waits be as the wiki is now: put aside what is no longer there, have it wait
+        again where it is back, and renew the edit that would carry it out. Blocking."""
+        known = {page.reference: page for page in pages}
+        now = {item.finding_id: item for item in seen.findings}
+        gone = 0
+        for dream in self._dreams.all("all"):
+            for item in dream.findings if dream.phase == "lucid" else ():
+                decide = partial(self._dreams.decide, dream.dream_id, item.finding_id, item.status)
+                fresh = now.get(item.finding_id)
+                if item.status == "pending" and is_gone(item, seen.there, known):
+                    decide(status="dismissed", decided=GONE)
+                    gone += 1
+                elif item.decided == GONE and item.finding_id in seen.there:
+                    decide(status="pending", decided=None)
+                elif item.status == "pending" and fresh is not None and looks_other(item, fresh):
+                    decide(**{name: getattr(fresh, name) for name in RENEWED})
+        if gone:
+            seen.said.append(f"{gone} that waited {'is' if gone == 1 else 'are'} {GONE}.")
+
+    def _keep(self, name: str, mark: str, findings: Sequence[Finding]) -> Dream | None:
+        """Store what is new; under another name where a pass over the very same wiki found other
+        things. Blocking."""
         known = {
             item.finding_id
             for dream in self._dreams.all("all")
@@ -191,6 +225,9 @@ class Lucid:
             except NotFoundError:
                 return None
         now = iso(self._parts.clock.now())
+        with suppress(NotFoundError):
+            self._dreams.get(f"lucid-{name}")
+            name = f"{name}-{mark}"
         return self._dreams.add("lucid", now, "the wiki", fresh, name)
 
 
@@ -245,6 +282,7 @@ def _pair_finding(pair: Pair, kind: str, why: str) -> Finding:
         likely_duplicate=duplicate,
         duplicate_of=other if duplicate else None,
         matched_excerpt=second,
+        quotes=(first, second),
     )
 
 

@@ -6,10 +6,11 @@ Every rule says what it saw and where; none changes anything.
 from __future__ import annotations
 
 import hashlib
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Protocol, TypeVar
 
 from memory_mcp.core.plain import clip, plain
 from memory_mcp.curate.findings import Finding
@@ -48,6 +49,18 @@ class Found:
     repair: Repair | None = None
 
 
+class HasFinding(Protocol):
+    """What a rule has seen."""
+
+    @property
+    def finding(self) -> Finding:
+        """What it says."""
+        ...
+
+
+Seen = TypeVar("Seen", bound=HasFinding)
+
+
 def found(
     kind: str, reference: str, reason: str, key: Sequence[str], evidence: Sequence[str]
 ) -> Finding:
@@ -65,7 +78,7 @@ def found(
 
 
 def all_found(pages: Sequence[Page]) -> list[Found]:
-    """What all rules see, each kind up to its most."""
+    """What all rules see."""
     written = [page for page in pages if not page.own]
     rules = (
         _wanted(written),
@@ -76,12 +89,16 @@ def all_found(pages: Sequence[Page]) -> list[Found]:
         _oversized(written),
         _orphans(written),
     )
-    return [one for rule in rules for one in _most(rule)]
+    return [one for rule in rules for one in rule]
 
 
-def _most(rule: Iterator[Found]) -> Iterator[Found]:
-    for _, one in zip(range(MOST_OF_A_KIND), rule, strict=False):
-        yield one
+def first_of_each_kind(some: Iterable[Seen]) -> Iterator[Seen]:
+    """Those that one pass tells of."""
+    counts: Counter[str] = Counter()
+    for one in some:
+        counts[one.finding.kind] += 1
+        if counts[one.finding.kind] <= MOST_OF_A_KIND:
+            yield one
 
 
 def _missing(pages: Iterable[Page]) -> Mapping[str, list[tuple[Page, str]]]:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from memory_mcp.core.inline import silence
 from memory_mcp.core.links import body_links
 from memory_mcp.core.words import query_terms
 from memory_mcp.curate.findings import Finding
-from memory_mcp.curate.lucid_rules import MOST_OF_A_KIND, found
+from memory_mcp.curate.lucid_rules import found
 from memory_mcp.curate.pages import Page
 from memory_mcp.index.labels import fold
 
@@ -36,7 +36,7 @@ class Unlinked:
 
 
 def unlinked(pages: Sequence[Page]) -> Iterator[Unlinked]:
-    """The first place on each page where another page is named in full and nowhere linked."""
+    """The first places on each page where other pages are named in full and nowhere linked."""
     written = [page for page in pages if not page.own]
     texts = {page.reference: [bare(text) for text in page.texts] for page in written}
     names = _names(written)
@@ -50,19 +50,22 @@ def unlinked(pages: Sequence[Page]) -> Iterator[Unlinked]:
                 hits.append((page, target, name, line))
     spread = Counter(target.reference for _, target, _, _ in hits)
     most = max(_FEW_PAGES, int(len(written) * _MOST_PAGES))
-    per_page: Counter[str] = Counter()
-    count = 0
     for page, target, name, line in hits:
-        if spread[target.reference] > most or name in common or count >= MOST_OF_A_KIND:
+        if spread[target.reference] > most or name in common:
             continue
-        if per_page[page.reference] >= _PER_PAGE:
-            continue
-        per_page[page.reference] += 1
-        count += 1
         reason = f"{page.reference} names {target.reference} (“{name}”) and does not link to it."
         key = [page.reference, target.reference, name]
         finding = found("missing_link", page.reference, reason, key, [target.reference])
         yield Unlinked(finding, page.card.path, name, line, target.reference)
+
+
+def few_of_a_page(found_names: Iterable[Unlinked]) -> Iterator[Unlinked]:
+    """Those that one pass tells of."""
+    per_page: Counter[str] = Counter()
+    for one in found_names:
+        per_page[one.path] += 1
+        if per_page[one.path] <= _PER_PAGE:
+            yield one
 
 
 def bare(text: str) -> str:

@@ -174,6 +174,54 @@ async def test_a_repeat_adds_nothing_and_what_was_dismissed_stays_so(tmp_path: P
         assert len(of(now, "dead_link")) == 2
 
 
+async def test_what_was_mended_by_hand_waits_no_more_and_waits_again_when_it_is_back(
+    tmp_path: Path,
+) -> None:
+    notes = {**PAIRS, "wiki/a": "# A\n\nSee [[nowhere-at-all]].\n\nAsk [[rooter]].\n"}
+    async with world(tmp_path, notes) as w:
+        _, first = await looked(w)
+        kinds = {item.kind for item in first}
+        assert kinds >= {"dead_link", "contradiction", "duplicate"}
+        kept = {path: w.text(path) for path in notes}
+        for path, mended in {
+            "wiki/a": "# A\n\nAsk [[rooter]] today.\n",
+            "wiki/house": "# House\n\nIt has a roof.\n",
+            "wiki/summer": "# Summer\n\nSun.\n",
+        }.items():
+            w.file(path).write_text(mended, encoding="utf-8")
+        job, now = await looked(w)
+        assert "3 that waited are no longer there" in (job.outcome or "")
+        for item in now:
+            if item.kind in ("contradiction", "duplicate") or "nowhere" in item.reason:
+                assert (item.status, item.decided) == ("dismissed", "no longer there"), item
+        (near,) = [item for item in of(now, "dead_link") if item.status == "pending"]
+        assert near.arguments["old_text"] == "Ask [[rooter]] today."  # as the line is now
+        for path, text in kept.items():
+            w.file(path).write_text(text, encoding="utf-8")
+        await looked(w)
+        states = [item.status for dream in w.curation.dreams.all("all") for item in dream.findings]
+        assert states == ["pending"] * len(first)
+
+
+async def test_what_was_dismissed_stays_so_and_what_was_applied_is_told_again(
+    tmp_path: Path,
+) -> None:
+    notes = {"wiki/a": "# A\n\nAsk [[alise]].\n", "wiki/alice": "# Alice\n\n[[a]]\n"}
+    async with world(tmp_path, notes) as w:
+        _, findings = await looked(w)
+        (dead,) = of(findings, "dead_link")
+        await applied(w, dead)
+        w.file("wiki/a").write_text(notes["wiki/a"], encoding="utf-8")
+        _, now = await looked(w)
+        assert sorted(item.status for item in of(now, "dead_link")) == ["applied", "pending"]
+        for dream in w.curation.dreams.all():
+            await w.curation.approvals.dismiss(dream.dream_id, reason="So be it.")
+        w.file("wiki/a").write_text("# A\n", encoding="utf-8")
+        await looked(w)
+        _, now = await looked(w, force=True)
+        assert {item.decided for item in of(now, "dead_link")} == {None, "So be it."}
+
+
 ROUTER = "The router of the summer house stands behind the blue shelf in the hall."
 PAIRS = {
     "wiki/router": f"# Router\n\n{ROUTER}\n",
