@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Collection
 
 from memory_mcp.core.errors import InputError
-from memory_mcp.core.slug import shown
+from memory_mcp.core.slug import check_slug, shown
 
 INBOX = "memory"
 """The name of every inbox."""
@@ -60,6 +60,16 @@ def split(text: str, source_names: Collection[str]) -> tuple[str | None, str]:
 def join(source: str, path: str) -> str:
     """The canonical reference of a path below a source."""
     return f"{source}/{path}"
+
+
+def inbox_note(text: str, inboxes: Collection[str] = (INBOX,)) -> tuple[str | None, str]:
+    """The inbox, if it is named, and the slug of an inbox note that exists or is to be looked for:
+    of its slug, or of its reference as results name it. Raises SlugError for all else."""
+    try:
+        name, path = split(text, inboxes)
+    except InputError:
+        name = None
+    return name, check_slug(text if name is None else path)
 
 
 def _refuse(text: str) -> None:

@@ -20,7 +20,7 @@ from memory_mcp.core.errors import ConflictError, InputError, NotFoundError, Ref
 from memory_mcp.core.note import Json
 from memory_mcp.core.parse import revision_of
 from memory_mcp.core.ports import Clock
-from memory_mcp.core.reference import join
+from memory_mcp.core.reference import inbox_note, join
 from memory_mcp.core.slug import check_slug
 from memory_mcp.curate.conflict import check_revision
 from memory_mcp.curate.decoding import decoded
@@ -115,12 +115,11 @@ class Writer:
     async def edit(
         self, slug: str, request: EditRequest, expected: str | None = None, partial: bool = False
     ) -> EditResult:
-        """Change an inbox note in part. `partial`: the caller last saw only a part of the note.
-
-        Raises as `write`, and NotFoundError where there is no such note or heading.
-        """
+        """Change an inbox note in part, by slug or reference. `partial`: the caller last saw only
+        a part of it. Raises as `write`, NotFoundError where there is no such note or heading."""
         self.check_writable()
-        reference = join(self.inbox.name, check_slug(slug))
+        slug = inbox_note(slug)[1]
+        reference = join(self.inbox.name, slug)
         now = self._now()
         if partial and request.kind == "content":
             raise RefusedError(
@@ -142,9 +141,10 @@ class Writer:
         return EditResult(reference, _revision(written), written.kept, done.warnings)
 
     async def delete(self, slug: str, expected: str | None = None) -> DeleteResult:
-        """Delete an inbox note; its text stays in the history. Raises as `write`."""
+        """Delete an inbox note, by slug or reference; its text stays. Raises as `write`."""
         self.check_writable()
-        reference = join(self.inbox.name, check_slug(slug))
+        slug = inbox_note(slug)[1]
+        reference = join(self.inbox.name, slug)
 
         def change(current: bytes | None) -> None:
             if current is not None:
@@ -202,8 +202,8 @@ class Writer:
         return WriteResult(full, revision_of(data), written.before is None, written.kept)
 
     async def named(self, slug: str, scope: str | None = None) -> str:
-        """The reference of the inbox note that a slug means, there or not."""
-        return join(self.inbox.name, slug)
+        """The reference of the inbox note that is meant, there or not. Raises SlugError."""
+        return join(self.inbox.name, inbox_note(slug)[1])
 
     async def origin(self, source: str) -> str:
         """The reference of the note that `link` would change. Raises as `link`."""

@@ -1,10 +1,11 @@
-"""Whether what a finding says of the wiki still holds. Pure."""
+"""Findings about the wiki that was changed since: what still holds, and what does not."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
+from functools import partial
 
-from memory_mcp.curate.findings import Finding
+from memory_mcp.curate.findings import Dreams, Finding
 from memory_mcp.curate.pages import Page
 
 GONE = "no longer there"
@@ -12,6 +13,31 @@ GONE = "no longer there"
 
 RENEWED = ("action", "arguments", "reason", "proposed_content", "evidence")
 """What of a waiting finding is kept up with the wiki."""
+
+
+def follow(
+    dreams: Dreams, pages: Sequence[Page], found: Sequence[Finding], there: Collection[str]
+) -> int:
+    """Let what waits be as the wiki is now: put aside what is no longer there (how many), have it
+    wait again where it is back, and renew the edit that would carry it out. Blocking.
+
+    `found`: what a pass tells of; `there`: the ids of all that it has seen. Raises StorageError.
+    """
+    known = {page.reference: page for page in pages}
+    now = {item.finding_id: item for item in found}
+    gone = 0
+    for dream in dreams.all("all"):
+        for item in dream.findings if dream.phase == "lucid" else ():
+            decide = partial(dreams.decide, dream.dream_id, item.finding_id, item.status)
+            fresh = now.get(item.finding_id)
+            if item.status == "pending" and is_gone(item, there, known):
+                decide(status="dismissed", decided=GONE)
+                gone += 1
+            elif item.decided == GONE and item.finding_id in there:
+                decide(status="pending", decided=None)
+            elif item.status == "pending" and fresh is not None and looks_other(item, fresh):
+                decide(**{name: getattr(fresh, name) for name in RENEWED})
+    return gone
 
 
 def is_gone(finding: Finding, there: Collection[str], pages: Mapping[str, Page]) -> bool:

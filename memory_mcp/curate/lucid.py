@@ -23,7 +23,7 @@ from memory_mcp.core.framing import harmless, in_frame, opening
 from memory_mcp.core.plain import clip
 from memory_mcp.curate.edit import iso
 from memory_mcp.curate.findings import Dream, Dreams, Finding
-from memory_mcp.curate.lasting import GONE, RENEWED, is_gone, looks_other
+from memory_mcp.curate.lasting import GONE, follow
 from memory_mcp.curate.lucid_rules import Found, all_found, first_of_each_kind, found
 from memory_mcp.curate.pages import Page, pages_of, state_of
 from memory_mcp.curate.pairs import Pair, Side, candidates, compared
@@ -100,7 +100,9 @@ class Lucid:
             name = f"{name}-{task.job_id.rpartition('-')[2]}"
         await task.note(outcome=f"looking at {len(pages)} pages")
         seen = await self._look(pages)
-        await anyio.to_thread.run_sync(self._follow, pages, seen)
+        work = partial(follow, self._dreams, pages, seen.findings, seen.there)
+        if gone := await anyio.to_thread.run_sync(work):
+            seen.said.append(f"{gone} that waited {'is' if gone == 1 else 'are'} {GONE}.")
         mark = task.job_id.rpartition("-")[2]
         dream = await anyio.to_thread.run_sync(self._keep, name, mark, seen.findings)
         return Outcome(_told(len(pages), dream, seen))
@@ -187,26 +189,6 @@ class Lucid:
             return data.decode("utf-8")
         except (MemoryMcpError, UnicodeDecodeError):
             return None
-
-    def _follow(self, pages: Sequence[Page], seen: _Seen) -> None:
-        """Let what waits be as the wiki is now: put aside what is no longer there, have it wait
-        again where it is back, and renew the edit that would carry it out. Blocking."""
-        known = {page.reference: page for page in pages}
-        now = {item.finding_id: item for item in seen.findings}
-        gone = 0
-        for dream in self._dreams.all("all"):
-            for item in dream.findings if dream.phase == "lucid" else ():
-                decide = partial(self._dreams.decide, dream.dream_id, item.finding_id, item.status)
-                fresh = now.get(item.finding_id)
-                if item.status == "pending" and is_gone(item, seen.there, known):
-                    decide(status="dismissed", decided=GONE)
-                    gone += 1
-                elif item.decided == GONE and item.finding_id in seen.there:
-                    decide(status="pending", decided=None)
-                elif item.status == "pending" and fresh is not None and looks_other(item, fresh):
-                    decide(**{name: getattr(fresh, name) for name in RENEWED})
-        if gone:
-            seen.said.append(f"{gone} that waited {'is' if gone == 1 else 'are'} {GONE}.")
 
     def _keep(self, name: str, mark: str, findings: Sequence[Finding]) -> Dream | None:
         """Store what is new; under another name where a pass over the very same wiki found other

@@ -16,8 +16,8 @@ from memory_mcp.core.edit import Edited, EditRequest, apply
 from memory_mcp.core.errors import ConflictError, InputError, NotFoundError, RefusedError
 from memory_mcp.core.note import Json
 from memory_mcp.core.ports import Clock
-from memory_mcp.core.reference import INBOX, split
-from memory_mcp.core.slug import check_slug, is_lost_on_windows, shown
+from memory_mcp.core.reference import inbox_note, split
+from memory_mcp.core.slug import is_lost_on_windows, shown
 from memory_mcp.curate.conflict import check_revision
 from memory_mcp.curate.decoding import decoded
 from memory_mcp.curate.edit import iso
@@ -68,8 +68,7 @@ class Planner:
 
     def note(self, slug: str) -> Spot:
         """The place of an inbox note, there or not, by slug or reference. Raises SlugError."""
-        name, path = split(slug, {INBOX})
-        return Spot(self._inbox, check_slug(slug if name is None else path))
+        return Spot(self._inbox, inbox_note(slug)[1])
 
     def page(self, path: str) -> Spot:
         """The place of a wiki page, there or not, from a path or reference. Raises InputError for

@@ -14,8 +14,9 @@ from memory_mcp.core.framing import one_line
 from memory_mcp.core.note import Json
 from memory_mcp.core.parse import revision_of
 from memory_mcp.core.plain import clip, plain
+from memory_mcp.core.reference import inbox_note
 from memory_mcp.core.saying import saying
-from memory_mcp.core.slug import check_slug, slug_from
+from memory_mcp.core.slug import slug_from
 from memory_mcp.curate.facts import Fact, Left, Quoted
 from memory_mcp.curate.findings import Dreams, Finding
 from memory_mcp.curate.held import nearest
@@ -189,10 +190,10 @@ class Proposals:
 
 
 def _slug(fact: Fact) -> str:
-    name = fact.slug.strip().removeprefix("memory/").removesuffix(".md")
     try:
-        return check_slug(name)
+        return inbox_note(fact.slug.strip())[1]
     except SlugError:
+        name = fact.slug.strip().rpartition("/")[2].removesuffix(".md")
         return slug_from(name if any(map(str.isalnum, name)) else fact.title)
 
 

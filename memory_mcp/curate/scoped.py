@@ -15,7 +15,7 @@ import anyio.to_thread
 from memory_mcp.core.edit import EditRequest
 from memory_mcp.core.errors import AmbiguousError, NotFoundError, RefusedError
 from memory_mcp.core.note import Json
-from memory_mcp.core.reference import GLOBAL, INBOX, PROJECT, join
+from memory_mcp.core.reference import GLOBAL, INBOX, PROJECT, inbox_note, join
 from memory_mcp.core.slug import check_slug
 from memory_mcp.curate.edit import Writer
 from memory_mcp.curate.place import place_of
@@ -145,7 +145,7 @@ class ScopedWriter(Writer):
     async def named(self, slug: str, scope: str | None = None) -> str:
         """The reference of the inbox note that a slug means, there or not; for a new one its own.
 
-        Raises AmbiguousError where both inboxes have it."""
+        Raises SlugError, and AmbiguousError where both inboxes have it."""
         if scope is None:
             scope, slug = await self._meant(slug)
         return self._reference(slug, scope)
@@ -166,18 +166,20 @@ class ScopedWriter(Writer):
         """(source, path) of a note that is there; a bare name means an inbox note first."""
         name, places = self._index.places(text)
         if name is None and any(await self._having(places[0][1])):
-            scope, path = await self._meant(text)
+            scope, path = await self._scoped(None, places[0][1])
             return (self.inbox if scope == PROJECT else self._wider.inbox), path
         return await place_of(self._index, self.inbox, text)
 
     async def _meant(self, slug: str) -> tuple[str, str]:
         """(scope, slug) of the note that a name means; a name that none has is the project's."""
-        first, slash, rest = slug.partition("/")
-        if slash and first in (GLOBAL, PROJECT):
-            return first, rest
-        name = rest if slash and first == INBOX else slug
+        return await self._scoped(*inbox_note(slug, (INBOX, GLOBAL, PROJECT)))
+
+    async def _scoped(self, inbox: str | None, name: str) -> tuple[str, str]:
+        """The same for the name of a note, and that of its inbox where it was given."""
+        if inbox in (GLOBAL, PROJECT):
+            return inbox, name
         own, other = await self._having(name)
-        if own and other and not slash:
+        if own and other and inbox is None:
             raise AmbiguousError(
                 f"Both inboxes have {name!r}: name {join(INBOX, name)}, which is the project's, or"
                 f" {join(GLOBAL, name)}."

@@ -27,6 +27,9 @@ Slug = Annotated[
         description="name of the note in the inbox: a-z, 0-9, - and _, such as `sourdough-notes`"
     ),
 ]
+Known = Annotated[
+    str, Field(description="slug of the note, or its reference such as `memory/sourdough-notes`")
+]
 Frontmatter = Annotated[
     dict[str, Any] | None,
     Field(description="header values, such as title, description, tags, supersedes"),
@@ -64,7 +67,7 @@ async def memory_write(
 
 async def memory_edit(
     ctx: ToolContext,
-    slug: Slug,
+    slug: Known,
     content: Annotated[
         str | None,
         Field(description="the new text of the note, or with `heading` of that section"),
@@ -115,7 +118,7 @@ async def memory_edit(
 
 
 async def memory_delete(
-    ctx: ToolContext, slug: Slug, if_revision: Revision = None
+    ctx: ToolContext, slug: Known, if_revision: Revision = None
 ) -> Annotated[t.CallToolResult, DeleteOut]:
     """Delete an inbox note that is wrong or no longer needed. It can be restored."""
     connection = connection_of(ctx.request_context)

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_mcp.core.errors import InputError
-from memory_mcp.core.reference import clean, join, split
+from memory_mcp.core.errors import InputError, SlugError
+from memory_mcp.core.reference import INBOX, clean, inbox_note, join, split
 
 _PARTS = st.sampled_from(
     [
@@ -94,3 +94,37 @@ def test_nothing_that_survives_leaves_its_folder(text: str) -> None:
     assert "\0" not in path
     assert "\\" not in path
     assert clean(f"{path}.md") == path
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["tea", "memory/tea", "memory/tea.md", "./memory/tea", " memory/tea ", "memory//tea.MD"],
+)
+def test_an_inbox_note_is_named_by_its_slug_or_its_reference(text: str) -> None:
+    name, slug = inbox_note(text)
+    assert slug == "tea"
+    assert name == (None if text == "tea" else INBOX)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("memory/", "memory/a/b", "memory/../tea", "memory/memory/tea", "wiki/tea"),
+        *("tea.md", " tea", "/memory/tea", "memory/con", "memory/Tea", "Memory/tea", "global/tea"),
+    ],
+)
+def test_nothing_else_names_an_inbox_note(text: str) -> None:
+    with pytest.raises(SlugError):
+        inbox_note(text)
+
+
+@given(st.lists(_PARTS | st.just("memory"), max_size=6).map("/".join) | st.text(max_size=30))
+def test_what_names_an_inbox_note_is_a_file_in_it_and_nothing_else(text: str) -> None:
+    try:
+        name, slug = inbox_note(text)
+    except SlugError:
+        return
+    assert posixpath.basename(posixpath.normpath(f"inbox/{slug}.md")) == f"{slug}.md"
+    assert posixpath.dirname(posixpath.normpath(f"inbox/{slug}.md")) == "inbox"
+    assert inbox_note(slug) == (None, slug)
+    assert inbox_note(join(name or INBOX, slug)) == (INBOX, slug)

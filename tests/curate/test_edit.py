@@ -203,13 +203,13 @@ async def test_half_letters_are_written_as_valid_text_with_a_warning(tmp_path: P
 async def test_only_slugs_are_written(tmp_path: Path) -> None:
     async with world(tmp_path) as there:
         for slug in ("../up", "memory/a", "a.md", "con", "", "/etc/x", "a\nb"):
-            for request in (
-                there.writer.write(slug, "x"),
-                there.writer.edit(slug, EditRequest(append="x")),
-                there.writer.delete(slug),
-            ):
+            with pytest.raises(SlugError):
+                await there.writer.write(slug, "x")
+            if slug != "memory/a":  # may be a note that is there, which a new one is not
                 with pytest.raises(SlugError):
-                    await request
+                    await there.writer.edit(slug, EditRequest(append="x"))
+                with pytest.raises(SlugError):
+                    await there.writer.delete(slug)
             with pytest.raises(MemoryMcpError):
                 await there.writer.restore(f"memory/{slug}")
         assert list(there.file("memory/x").parent.iterdir()) == []

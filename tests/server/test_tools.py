@@ -49,6 +49,21 @@ async def test_a_note_is_written_found_read_edited_linked_and_deleted(
         assert (await talk.done("memory_search", query="leeks sown"))["hits"] == []
 
 
+async def test_a_note_is_edited_and_deleted_by_its_reference(tmp_path: Path) -> None:
+    async with world(tmp_path, {"memory/tea.md": "Green.\n"}) as place, talking(place) as talk:
+        await talk.done("memory_get", reference="memory/tea")
+        done = await talk.done("memory_edit", slug="memory/tea.md", append="Hot.")
+        assert done["reference"] == "memory/tea"
+        place.inbox("tea").write_text("Black.\n", encoding="utf-8")
+        said = await talk.refused("memory_edit", slug="memory/tea", append="Sweet.")
+        assert "Black." in said  # it knows what this session has read of it
+        for other in ("memory/../tea", "wiki/tea", "memory/a/tea"):
+            assert "a-z" in await talk.refused("memory_delete", slug=other)
+        await talk.done("memory_get", reference="memory/tea")
+        assert (await talk.done("memory_delete", slug="memory/tea"))["deleted"] is True
+        assert not place.inbox("tea").exists()
+
+
 @pytest.mark.parametrize("mode", MODES)
 async def test_a_note_that_changed_since_it_was_read_is_not_overwritten(
     tmp_path: Path, mode: str
