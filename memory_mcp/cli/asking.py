@@ -61,17 +61,23 @@ def tool(setup: Setup, name: str, wait: Wait | None, **arguments: Any) -> dict[s
 
     Raises MemoryMcpError with the tool's refusal.
     """
-    with render.progress("Indexing") as advance:
-        question: dict[str, Any] = {"tool": name, "arguments": arguments}
-        if wait is not None:
-            question |= {"settle": wait.seconds, "meaning": wait.meaning}
-        answer = asked(setup, "tool", question, seconds=2 * ANSWER_SECONDS, progress=advance)
+    answer = settled(setup, "tool", wait, {"tool": name, "arguments": arguments})
     if answer is None:
         return None
     if answer["is_error"]:
         raise MemoryMcpError(answer["text"])
     structured: dict[str, Any] = answer["structured"]
     return structured
+
+
+def settled(setup: Setup, name: str, wait: Wait | None, question: Mapping[str, Any]) -> Any:
+    """What the running engine answers after it has taken over what is on disk as far as `wait`
+    says; None where none runs. Raises as `asked`."""
+    until = {} if wait is None else {"settle": wait.seconds, "meaning": wait.meaning}
+    with render.progress("Indexing") as advance:
+        return asked(
+            setup, name, {**question, **until}, seconds=2 * ANSWER_SECONDS, progress=advance
+        )
 
 
 def show_engine(setup: Setup, references: Sequence[str]) -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from memory_mcp.cli import render
-from memory_mcp.cli.asking import tool
+from memory_mcp.cli.asking import settled, tool
 from memory_mcp.cli.context import Setup, as_json, pass_setup
 from memory_mcp.cli.running import MEANING, WORDS, with_memory
 from memory_mcp.cli.wording import counted
@@ -67,18 +67,26 @@ def search(
     """Find notes by words and by meaning."""
 
     config = setup.existing()
-    found = None
-    if not explain:
-        given = {"limit": limit, "min_score": min_score, **_where(sources, path_prefix, tag)}
-        found = tool(setup, "memory_search", MEANING, query=query, **given)
-    if found is None:
-        request = (query, limit, min_score, sources, path_prefix, tag, explain)
-        found = _searched(config, *request)
+    request = {
+        "query": query,
+        "limit": limit,
+        "min_score": min_score,
+        "sources": sources,
+        "path_prefix": path_prefix,
+        "tag": tag,
+        "explain": explain,
+    }
+    shown = None if explain else settled(setup, "search", MEANING, {"request": request})
+    if shown is None:
+        shown = _searched(config, request)
+    found = shown["found"]
     if json_:
         render.as_json(found)
         return
-    for number, hit in enumerate(found["hits"], 1):
-        _show(number, hit)
+    for number, (hit, related) in enumerate(
+        zip(found["hits"], shown["relations"], strict=True), 1
+    ):
+        _show(number, hit, related)
     if not found["hits"]:
         render.remark("No note answers this.")
     if found["degraded"]:
@@ -93,30 +101,31 @@ def _where(
     return {name: value for name, value in given.items() if value}
 
 
-def _searched(config: Config, *request: Any) -> dict[str, Any]:
-    """A search in this process. What the tool answers; with --explain each hit has its trace."""
+def _searched(config: Config, request: Mapping[str, Any]) -> dict[str, Any]:
+    """A search in this process, as the engine answers it; with --explain each hit has its
+    trace."""
 
     async def act(app: App) -> SearchResult:
         from memory_mcp.search.hit import SearchRequest
 
-        return await app.searcher.search(SearchRequest(*request))
+        return await app.searcher.search(SearchRequest(**request))
 
     result = with_memory(config, act, MEANING)
     from memory_mcp.server.convert import trace_out
-    from memory_mcp.server.read_tools import search_out
+    from memory_mcp.server.read_tools import search_shown
 
-    out: dict[str, Any] = search_out(result).model_dump(mode="json")
-    for shown, hit in zip(out["hits"], result.hits, strict=True):
+    out = search_shown(result)
+    for shown, hit in zip(out["found"]["hits"], result.hits, strict=True):
         if hit.trace is not None:
             shown["trace"] = trace_out(hit.trace)
     return out
 
 
-def _show(number: int, hit: Mapping[str, Any]) -> None:
+def _show(number: int, hit: Mapping[str, Any], related: Mapping[str, Sequence[str]]) -> None:
     title = "" if hit["title"] == hit["path"] else f"  {hit['title']}"
     render.strong(f"{number}. {hit['reference']}  {hit['score']:.2f}{title}")
-    if hit["superseded_by"]:
-        render.line(f"   superseded by {hit['superseded_by']}")
+    for what, names in related.items():
+        render.line(f"   {what} {', '.join(names)}")
     for passage in hit["passages"]:
         first, last = passage["lines"]
         render.line(f"   {passage['heading']} (lines {first}-{last})")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated
+from typing import Annotated, Any
 
 import mcp_types as t
 from pydantic import Field
@@ -15,7 +15,7 @@ from memory_mcp.server.calls import Offer, ToolContext
 from memory_mcp.server.convert import get_out, hit_out, row_out
 from memory_mcp.server.first_look import first_look
 from memory_mcp.server.session import Connection, connection_of
-from memory_mcp.server.text import get_text, list_text, search_text
+from memory_mcp.server.text import get_text, list_text, relations, search_text
 from memory_mcp.server.wire import GetOut, ListOut, SearchOut
 
 _LONGEST = 40_000
@@ -68,6 +68,13 @@ def search_answer(result: SearchResult) -> Answer:
 def search_out(result: SearchResult) -> SearchOut:
     """The structured answer of a search, as long as it comes."""
     return _search_answer(result, len(result.hits)).out  # type: ignore[return-value]
+
+
+def search_shown(result: SearchResult) -> dict[str, Any]:
+    """A search for a person at the command line: the structured answer as `found`, and how each of
+    its hits stands to other notes as `relations`."""
+    found = search_out(result).model_dump(mode="json")
+    return {"found": found, "relations": [relations(hit) for hit in result.hits]}
 
 
 def _search_answers(result: SearchResult) -> Iterator[Answer]:

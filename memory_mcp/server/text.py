@@ -32,7 +32,7 @@ def search_text(out: SearchOut, hits: Sequence[Hit]) -> str:
     for number, (shown, hit) in enumerate(zip(out.hits, hits, strict=True), 1):
         scope = " · project" if shown.scope == "project" else ""
         lines.append(
-            f"\n{number}. {name(shown.reference)}{scope} · score {shown.score:.2f}{_newer(hit)}"
+            f"\n{number}. {name(shown.reference)}{scope} · score {shown.score:.2f}{_related(hit)}"
         )
         body = [f"# {one_line(shown.title)}"]
         if shown.description:
@@ -60,13 +60,22 @@ def _found(out: SearchOut) -> str:
     return " ".join(parts)
 
 
-def _newer(hit: Hit) -> str:
-    newer = f" · superseded by {name(hit.superseded_by)}" if hit.superseded_by else ""
-    newer += f" · replaces {', '.join(map(name, hit.replaces[:5]))}" if hit.replaces else ""
-    if hit.contradicts:
-        newer += f" · contradicts {', '.join(map(name, hit.contradicts[:5]))}"
-    copies = f" · same text in {', '.join(map(name, hit.copies[:5]))}" if hit.copies else ""
-    return newer + copies
+def relations(hit: Hit) -> dict[str, tuple[str, ...]]:
+    """How a hit stands to other notes, and to which, at most five each."""
+    newer = (hit.superseded_by,) if hit.superseded_by else ()
+    found = {
+        "superseded by": newer,
+        "replaces": hit.replaces[:5],
+        "contradicts": hit.contradicts[:5],
+        "same text in": hit.copies[:5],
+    }
+    return {what: names for what, names in found.items() if names}
+
+
+def _related(hit: Hit) -> str:
+    return "".join(
+        f" · {what} {', '.join(map(name, names))}" for what, names in relations(hit).items()
+    )
 
 
 def get_text(out: GetOut, provenance: Provenance | None, start: int) -> str:

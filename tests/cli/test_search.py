@@ -109,3 +109,20 @@ def test_a_note_cannot_steer_the_terminal_through_a_hit(home: Path, command: Com
         out = command(*words).out
         assert "wiki/trap" in out
         assert not any(letter in out for letter in "\u202e\u009b\x1b")
+
+
+def test_search_shows_what_contradicts_or_replaces_a_hit(home: Path, command: Command) -> None:
+    note(home, "memory/valve", "# Valve\n\nThe boiler valve is V7, says the plumber.\n")
+    note(home, "memory/boiler", "---\ncontradicts: valve\n---\n# Boiler\n\nThe valve is V9.\n")
+    note(home, "memory/old", "# Old\n\nThe boiler is in the attic.\n")
+    note(home, "memory/new", "---\nsupersedes: old\n---\n# New\n\nThe boiler is in the cellar.\n")
+    shown = command("search", "boiler valve", "--limit", "50").out
+    for line in (
+        "contradicts memory/boiler",
+        "contradicts memory/valve",
+        "replaces memory/old",
+        "superseded by memory/new",
+    ):
+        assert f"   {line}\n" in shown
+    hits = command("search", "boiler valve", "--json").json["hits"]
+    assert all(set(hit) == HIT for hit in hits)

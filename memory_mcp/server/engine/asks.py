@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 import anyio
 
 from memory_mcp.core.errors import InputError, MemoryMcpError, StorageError
+from memory_mcp.search.hit import SearchRequest
 from memory_mcp.server.connection import serve
 from memory_mcp.server.engine.faces import Faces
 from memory_mcp.server.engine.hooks import Hooks
+from memory_mcp.server.read_tools import search_shown
 from memory_mcp.server.session import Connection, Options
 from memory_mcp.server.status import status_json
 
@@ -56,6 +58,7 @@ class Asks:
             "status": self._tell_status,
             "stop": self._end,
             "tool": self._tool,
+            "search": self._search,
             "reindex": self._reindex,
             "look": self._look,
             "hook": self._hook,
@@ -99,10 +102,7 @@ class Asks:
     async def _tool(
         self, question: Mapping[str, Any], options: Options, progress: Progress
     ) -> Any:
-        await self._faces.opened()
-        app = await self._app(options)
-        settled = app.settled if question.get("meaning") else functools.partial(_words, app)
-        await _settle(app, settled, _seconds(question.get("settle")), progress)
+        app = await self._settled(question, options, progress)
         connection = Connection(app, options)
         server = self._faces.server(options)
         params = {"name": question.get("tool"), "arguments": question.get("arguments") or {}}
@@ -115,6 +115,23 @@ class Asks:
             "text": text,
             "is_error": bool(result.get("isError")),
         }
+
+    async def _search(
+        self, question: Mapping[str, Any], options: Options, progress: Progress
+    ) -> Any:
+        app = await self._settled(question, options, progress)
+        given = dict(question.get("request") or {})
+        given["sources"] = tuple(given.get("sources") or ())
+        return search_shown(await app.searcher.search(SearchRequest(**given)))
+
+    async def _settled(
+        self, question: Mapping[str, Any], options: Options, progress: Progress
+    ) -> App:
+        await self._faces.opened()
+        app = await self._app(options)
+        settled = app.settled if question.get("meaning") else functools.partial(_words, app)
+        await _settle(app, settled, _seconds(question.get("settle")), progress)
+        return app
 
     async def _reindex(
         self, question: Mapping[str, Any], options: Options, progress: Progress
