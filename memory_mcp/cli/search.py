@@ -114,7 +114,7 @@ def _searched(config: Config, request: Mapping[str, Any]) -> dict[str, Any]:
     from memory_mcp.server.convert import trace_out
     from memory_mcp.server.read_tools import search_shown
 
-    out = search_shown(result)
+    out = search_shown(result, whole=True)
     for shown, hit in zip(out["found"]["hits"], result.hits, strict=True):
         if hit.trace is not None:
             shown["trace"] = trace_out(hit.trace)

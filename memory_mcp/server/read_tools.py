@@ -70,11 +70,13 @@ def search_out(result: SearchResult) -> SearchOut:
     return _search_answer(result, len(result.hits)).out  # type: ignore[return-value]
 
 
-def search_shown(result: SearchResult) -> dict[str, Any]:
-    """A search for a person at the command line: the structured answer as `found`, and how each of
-    its hits stands to other notes as `relations`."""
-    found = search_out(result).model_dump(mode="json")
-    return {"found": found, "relations": [relations(hit) for hit in result.hits]}
+def search_shown(result: SearchResult, *, whole: bool = False) -> dict[str, Any]:
+    """A search for a person at the command line: the structured answer as `found`, shortened
+    until it fits unless it is wanted `whole`, and how each of its hits stands to other notes as
+    `relations`."""
+    found = (search_out(result) if whole else search_answer(result).out).model_dump(mode="json")
+    hits = result.hits[: len(found["hits"])]
+    return {"found": found, "relations": [relations(hit) for hit in hits]}
 
 
 def _search_answers(result: SearchResult) -> Iterator[Answer]:

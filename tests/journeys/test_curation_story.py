@@ -150,17 +150,14 @@ class Story:
         assert all(set(item) == FIELDS for item in waiting)
         return row["dream_id"], {item["finding_id"]: item for item in waiting}
 
+    async def command(self, *words: str) -> str:
+        """What a person's command prints while the engine runs."""
+        asked = partial(memory, self.house.home, *words, environ=self.house.environ)
+        return await anyio.to_thread.run_sync(asked)
+
     async def back(self, run: str) -> set[str]:
         """Take a run back as a person does; the notes that are as they were."""
-        said = await anyio.to_thread.run_sync(
-            partial(
-                memory,
-                self.house.home,
-                *("restore", "--run", run, "--json"),
-                environ=self.house.environ,
-            )
-        )
-        told: dict[str, Any] = json.loads(said)
+        told = json.loads(await self.command("restore", "--run", run, "--json"))
         assert told["run"] == run
         return set(told["restored"])
 
@@ -280,7 +277,11 @@ async def review(it: Story, dream_id: str, planted: dict[str, str]) -> str:
     for path in ("garden", "house", "boiler", "summer-house"):
         await it.done("memory_get", reference=f"wiki/{path}")
     edited = await it.done(
-        "wiki_edit", path="house", old_text="is V9.", new_text="is V7; V9 was the old one."
+        "wiki_edit",
+        path="house",
+        old_text="is V9.",
+        new_text="is V7; V9 was the old one.",
+        frontmatter={"contradicts": "router"},
     )
     assert edited["reference"] == "wiki/house" and edited["replaced_revision"]
     await it.done(
@@ -321,6 +322,8 @@ async def is_known(it: Story) -> None:
         ("Which valve does the boiler have?", "wiki/things/boiler"),
     ):
         assert (await found(it.talk, query))[0] == reference, query
+    shown = await it.command("search", "What is on the page house?", "--limit", "9")
+    assert "\n   contradicts wiki/router\n" in shown
 
 
 async def test_talk_becomes_knowledge_and_every_step_can_be_taken_back(
