@@ -30,6 +30,7 @@ from memory_mcp.curate.forward import Piece, Reading
 from memory_mcp.curate.marker import Marker, Markers
 from memory_mcp.curate.parts import Parts
 from memory_mcp.curate.proposals import Origin, Proposals
+from memory_mcp.curate.reason.budget import JobBudget
 from memory_mcp.curate.rem_tally import Tally, counted
 from memory_mcp.curate.task import Kind, Outcome, Task
 from memory_mcp.curate.turns import Turn
@@ -102,6 +103,7 @@ class Rem:
             why = _OFF if not config.rem else _NOBODY
             tally.stopped, tally.waits = why, await anyio.to_thread.run_sync(self._unread, found)
             return tally
+        reasoner = JobBudget(reasoner)
         for number, item in enumerate(found):
             await note(f"{number} of {counted(len(found), 'conversation')}; {tally.said()}")
             try:

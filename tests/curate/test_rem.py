@@ -19,6 +19,7 @@ from memory_mcp.core.errors import ConflictError, ReasonerError, RefusedError, U
 from memory_mcp.curate.approve import Approvals, run_of
 from memory_mcp.curate.facts import quoted
 from memory_mcp.curate.findings import Dream, Finding
+from memory_mcp.curate.reason.budget import JOB_TOKENS
 from memory_mcp.curate.reason.make import make_reasoner
 from memory_mcp.curate.rem import Rem
 from memory_mcp.curate.rem_tally import Tally
@@ -338,6 +339,34 @@ async def test_what_nobody_judged_stays_in_the_queue(tmp_path: Path) -> None:
         assert len(it.rem.waiting()) == 1
         await it.read("dream-rem-2")
         assert len(it.findings) == 1
+
+
+class Dear:
+    """A model that costs more than a job may, with one answer."""
+
+    name = "dear"
+
+    async def reply(
+        self,
+        messages: Sequence[Message],
+        functions: Sequence[Function] = (),
+        schema: Mapping[str, Any] | None = None,
+    ) -> Reply:
+        return Reply(answer(fact()), (), self.name, JOB_TOKENS + 1, cut=False)
+
+
+async def test_a_job_ends_with_its_tokens_and_the_rest_waits(tmp_path: Path) -> None:
+    async with lab(tmp_path, Rule("", answer(MARA))) as it:
+        it.say(*TALK)
+        it.path = it.path.with_name("later.jsonl")
+        it.say(*TALK)
+        dear = Rem(replace(it.rem._parts, reasoner=Dear()), it.place.curation.dreams)
+        tally = await dear.read_all("dream-rem-1", force=False, note=_silent)
+        assert tally.stopped is not None
+        assert "waits for the next time" in tally.stopped
+        assert (len(it.findings), len(it.rem.waiting())) == (1, 1)
+        await it.read("dream-rem-2")
+        assert (len(it.findings), len(it.rem.waiting())) == (2, 0)
 
 
 class Killed(Exception):

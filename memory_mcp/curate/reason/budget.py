@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import logging
-import os
 from collections.abc import Mapping, Sequence
 from datetime import datetime, time, timedelta
 from pathlib import Path
@@ -29,10 +28,12 @@ from memory_mcp.core.errors import (
 from memory_mcp.core.ports import Clock, Reasoner
 from memory_mcp.core.tokens import tokens
 from memory_mcp.notes.lock import locked
+from memory_mcp.notes.state_file import replace_state
 
 log = logging.getLogger(__name__)
 
 _DAYS = 7  # kept, so that processes of several time zones do not erase each other's
+JOB_TOKENS = 100_000  # half of a day's, by default, so that one job leaves something for others
 _FREE = (BusyError, DeclinedError, SetupError, UnreachableError)  # nothing was answered
 
 
@@ -100,15 +101,8 @@ class Ledger:
 
     def _write(self, days: Mapping[str, int]) -> None:
         kept = dict(sorted(days.items())[-_DAYS:])
-        beside = self._path.with_suffix(".tmp")
         try:
-            with os.fdopen(
-                os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w"
-            ) as f:
-                json.dump(kept, f)
-                f.flush()
-                os.fsync(f.fileno())
-            beside.replace(self._path)
+            replace_state(self._path, json.dumps(kept).encode("ascii"))
         except OSError as error:
             raise StorageError(f"{self._path} cannot be written ({error.strerror})") from error
 
@@ -155,7 +149,7 @@ class DayBudget:
 class JobBudget:
     """A model whose tokens are counted for one job: `spent` says what it cost until now."""
 
-    def __init__(self, reasoner: Reasoner, most: int) -> None:
+    def __init__(self, reasoner: Reasoner, most: int = JOB_TOKENS) -> None:
         self._reasoner, self._most = reasoner, most
         self.spent = Spent()
 
@@ -174,8 +168,8 @@ class JobBudget:
         by at most one answer more than it may."""
         if self.spent.tokens >= self._most:
             raise BudgetError(
-                f"this job has used {self.spent.tokens:,} of its {self._most:,} tokens and was"
-                " ended; give it less to do at once"
+                f"this job has used {self.spent.tokens:,} of its {self._most:,} tokens;"
+                " what it did not get to waits for the next time"
             )
         reply = await self._reasoner.reply(messages, functions, schema)
         self.spent = self.spent.plus(reply)
