@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import logging
-import os
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -21,6 +20,7 @@ from memory_mcp.core.slug import shown
 from memory_mcp.curate.saved import is_job_id, job_id_of
 from memory_mcp.notes.failure import explained
 from memory_mcp.notes.lock import locked
+from memory_mcp.notes.state_file import replace_state
 
 log = logging.getLogger(__name__)
 
@@ -194,14 +194,7 @@ class Dreams:
         if not dream.pending:
             aim, other = other, aim
         with explained(f"The findings {dream.dream_id}", "written"):
-            aim.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            beside = aim.with_name(f".{aim.name}.{os.getpid()}.tmp")
-            fd = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-            with os.fdopen(fd, "wb") as file:
-                file.write(json.dumps(asdict(dream), indent=1).encode("ascii"))
-                file.flush()
-                os.fsync(file.fileno())
-            beside.replace(aim)
+            replace_state(aim, json.dumps(asdict(dream), indent=1).encode("ascii"))
             other.unlink(missing_ok=True)
 
     @contextmanager

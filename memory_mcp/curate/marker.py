@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from memory_mcp.notes.failure import explained
+from memory_mcp.notes.state_file import replace_state
 
 log = logging.getLogger(__name__)
 
@@ -52,16 +53,8 @@ class Markers:
 
     def keep(self, path: str, marker: Marker) -> None:
         """Keep a marker durably, in one step. Raises StorageError."""
-        aim = self._path(path)
         with explained("The marker of a transcript", "written"):
-            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            beside = aim.with_name(f".{aim.name}.{os.getpid()}.tmp")
-            fd = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-            with os.fdopen(fd, "wb") as file:
-                file.write(json.dumps(asdict(marker)).encode("ascii"))
-                file.flush()
-                os.fsync(file.fileno())
-            beside.replace(aim)
+            replace_state(self._path(path), json.dumps(asdict(marker)).encode("ascii"))
 
     def _path(self, path: str) -> Path:
         key = json.dumps([self._owner, os.path.realpath(path)])

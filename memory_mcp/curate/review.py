@@ -8,7 +8,6 @@ it goes on. All it changes is one run, and can be taken back as a whole.
 from __future__ import annotations
 
 import json
-import os
 import secrets
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
@@ -21,6 +20,7 @@ from memory_mcp.core.ports import Clock
 from memory_mcp.curate.edit import iso
 from memory_mcp.curate.saved import is_job_id, job_id_of
 from memory_mcp.notes.failure import explained
+from memory_mcp.notes.state_file import replace_state
 
 MINUTES = 60
 """How long a review stays open after each start."""
@@ -124,16 +124,8 @@ class Reviews:
             return None  # damaged: a new start makes it anew
 
     def _write(self, session: str, review: Review) -> None:
-        path = self._path(session)
         with explained("The review", "written"):
-            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-            fd = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-            with os.fdopen(fd, "wb") as file:
-                file.write(json.dumps(asdict(review)).encode("ascii"))
-                file.flush()
-                os.fsync(file.fileno())
-            beside.replace(path)
+            replace_state(self._path(session), json.dumps(asdict(review)).encode("ascii"))
 
     def _sweep(self) -> None:
         """Forget the reviews of sessions that have gone long ago."""

@@ -22,6 +22,7 @@ from memory_mcp.curate.findings import Phase
 from memory_mcp.curate.jobs import Jobs
 from memory_mcp.curate.journal import OPEN
 from memory_mcp.notes.failure import explained
+from memory_mcp.notes.state_file import replace_state
 
 log = logging.getLogger(__name__)
 
@@ -150,14 +151,7 @@ class Schedule:
 
     def _write(self, values: Mapping[str, str]) -> None:
         with explained("The schedule", "written"):
-            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            beside = self._path.with_suffix(f".{os.getpid()}.tmp")
-            fd = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-            with os.fdopen(fd, "w", encoding="utf-8") as file:
-                json.dump(dict(values), file, indent=1)
-                file.flush()
-                os.fsync(file.fileno())
-            beside.replace(self._path)
+            replace_state(self._path, json.dumps(dict(values), indent=1).encode("ascii"))
 
 
 def _after(since: str) -> str:

@@ -6,13 +6,13 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-import os
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from memory_mcp.notes.failure import explained
+from memory_mcp.notes.state_file import replace_state
 
 log = logging.getLogger(__name__)
 
@@ -57,14 +57,7 @@ class SkipCache:
 
     def _write(self, items: Mapping[str, Any]) -> None:
         with explained("What Deep leaves", "written"):
-            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            beside = self._path.with_suffix(f".{os.getpid()}.tmp")
-            fd = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-            with os.fdopen(fd, "w", encoding="utf-8") as file:
-                json.dump(items, file, indent=1)
-                file.flush()
-                os.fsync(file.fileno())
-            beside.replace(self._path)
+            replace_state(self._path, json.dumps(dict(items), indent=1).encode("ascii"))
 
 
 def _hash(data: bytes, prompt: str) -> str:
