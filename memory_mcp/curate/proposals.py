@@ -212,7 +212,8 @@ def _reason(item: Quoted, arguments: Mapping[str, Any], origin: Origin) -> str:
         if item.turn.role == "user"
         else f"Only the assistant said{at}: “{words}”; ask the person before it is kept."
     )
-    parts = [one_line(item.fact.reason, _QUOTE), said]
+    why = one_line(item.fact.reason, _QUOTE)
+    parts = [why if not why or why.endswith((".", "!", "?", "…")) else f"{why}.", said]
     if old := arguments.get("old_text"):
         parts.append(f"It takes the place of: “{one_line(str(old), _QUOTE)}”.")
     if origin.harvested:
