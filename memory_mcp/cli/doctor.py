@@ -17,8 +17,9 @@ from memory_mcp.cli import render
 from memory_mcp.cli.context import Setup, as_json, init_line, pass_setup, project_here
 from memory_mcp.cli.finding import Finding
 from memory_mcp.cli.index import projects_json, sources_of
-from memory_mcp.cli.wording import counted, for_person
+from memory_mcp.cli.wording import for_person
 from memory_mcp.core.config import Config, EmbeddingSettings
+from memory_mcp.core.counting import counted
 from memory_mcp.core.errors import ConfigError, EmbeddingError, StorageError
 from memory_mcp.notes.failure import plain_reason
 from memory_mcp.notes.sources import Source

@@ -13,8 +13,9 @@ from memory_mcp.cli.asking import show_engine
 from memory_mcp.cli.context import Setup, as_json, pass_setup, project_here
 from memory_mcp.cli.running import WORDS, unchanging, with_memory
 from memory_mcp.cli.saving import job_json
-from memory_mcp.cli.wording import counted, for_person, when
+from memory_mcp.cli.wording import for_person, when
 from memory_mcp.core.config import Config
+from memory_mcp.core.counting import counted
 from memory_mcp.core.errors import MemoryMcpError
 from memory_mcp.curate.findings import PHASES, STATUSES, Dream, Dreams, Finding, owner_of
 from memory_mcp.curate.plan import Change, unified_diff

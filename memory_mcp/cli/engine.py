@@ -11,7 +11,7 @@ import click
 from memory_mcp.cli import render
 from memory_mcp.cli.asking import asked
 from memory_mcp.cli.context import Setup, as_json, pass_setup
-from memory_mcp.cli.wording import counted
+from memory_mcp.core.counting import counted
 from memory_mcp.core.errors import MemoryMcpError
 from memory_mcp.front import stopping
 from memory_mcp.front.endpoint import home_of, pid_of

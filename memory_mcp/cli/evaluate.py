@@ -11,7 +11,7 @@ import click
 from memory_mcp.cli import render
 from memory_mcp.cli.context import Setup, as_json, pass_setup
 from memory_mcp.cli.running import MEANING, with_memory
-from memory_mcp.cli.wording import counted
+from memory_mcp.core.counting import counted
 from memory_mcp.core.errors import InputError
 from memory_mcp.notes.failure import plain_reason
 

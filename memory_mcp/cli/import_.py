@@ -12,7 +12,7 @@ from memory_mcp.cli import render
 from memory_mcp.cli.asking import show_engine
 from memory_mcp.cli.context import Setup, as_json, pass_setup
 from memory_mcp.cli.running import WORDS, with_memory
-from memory_mcp.cli.wording import counted
+from memory_mcp.core.counting import counted
 from memory_mcp.curate.importing.item import KINDS, Kind
 from memory_mcp.curate.plan import unified_diff
 

@@ -12,8 +12,8 @@ import click
 from memory_mcp.cli import render
 from memory_mcp.cli.asking import asked
 from memory_mcp.cli.context import Setup, as_json, no_memory, pass_setup, project_here
-from memory_mcp.cli.wording import counted
 from memory_mcp.core.config import Config
+from memory_mcp.core.counting import counted
 from memory_mcp.core.errors import MemoryMcpError
 from memory_mcp.index.state import IndexState
 from memory_mcp.settings.project import Project

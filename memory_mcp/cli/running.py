@@ -10,8 +10,8 @@ import anyio
 
 from memory_mcp.cli import render
 from memory_mcp.cli.context import project_here
-from memory_mcp.cli.wording import counted
 from memory_mcp.core.config import Config
+from memory_mcp.core.counting import counted
 from memory_mcp.core.errors import MemoryMcpError
 from memory_mcp.index.state import IndexState
 

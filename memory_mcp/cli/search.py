@@ -12,8 +12,8 @@ from memory_mcp.cli import render
 from memory_mcp.cli.asking import settled, tool
 from memory_mcp.cli.context import Setup, as_json, pass_setup
 from memory_mcp.cli.running import MEANING, WORDS, with_memory
-from memory_mcp.cli.wording import counted
 from memory_mcp.core.config import Config
+from memory_mcp.core.counting import counted
 
 if TYPE_CHECKING:
     from memory_mcp.app import App

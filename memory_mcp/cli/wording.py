@@ -46,11 +46,6 @@ def _with_commands(text: str) -> str:
     return _TOOL.sub(lambda found: f"memory-mcp {_COMMANDS[found[1]]}", text)
 
 
-def counted(number: int, noun: str) -> str:
-    """`1 note`, `2 notes`."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
 def when(moment: datetime | str) -> str:
     """A time, or its ISO form, as this machine's clock shows it, with the zone."""
     at = datetime.fromisoformat(moment) if isinstance(moment, str) else moment

@@ -25,7 +25,7 @@ from memory_mcp.core.slug import check_slug
 from memory_mcp.curate.conflict import check_revision
 from memory_mcp.curate.decoding import decoded
 from memory_mcp.curate.place import inbox_of, place_of
-from memory_mcp.curate.policy import check_pin, check_scope, check_secrets
+from memory_mcp.curate.policy import check_scope, check_secrets, checked
 from memory_mcp.curate.relation import canonical, linked, relations
 from memory_mcp.curate.results import DeleteResult, EditResult, LinkResult, Similar, WriteResult
 from memory_mcp.curate.similar import find_similar
@@ -99,7 +99,7 @@ class Writer:
                 raise ConflictError(f"{reference} exists already; nothing was written.")
             check_revision(reference, current, expected, self._history)
             old = None if current is None else current.decode("utf-8", "replace")
-            done = self._checked(old or "", compose(content, frontmatter, old, now))
+            done = checked(self._settings, old or "", compose(content, frontmatter, old, now))
             return done.text.encode("utf-8")
 
         written = await self._update(self.inbox, slug, change, lambda: done.warnings)
@@ -134,7 +134,7 @@ class Writer:
             if current is None:
                 raise NotFoundError(f"{reference} does not exist; create it with memory_write.")
             old = decoded(reference, current)
-            done = self._checked(old, apply(request, old, now))
+            done = checked(self._settings, old, apply(request, old, now))
             return done.text.encode("utf-8")
 
         written = await self._update(self.inbox, slug, change, lambda: done.warnings)
@@ -235,13 +235,6 @@ class Writer:
         """What the links in a note's header mean. Names live on the event loop: look first."""
         content = await anyio.to_thread.run_sync(files.read, source, path)
         return canonical(self._index.names, content.data.decode("utf-8", "replace"))
-
-    def _checked(self, before: str, done: Edited) -> Edited:
-        """Apply the rules on secrets and pinning to a changed text."""
-        warnings = check_secrets(before, done.text, self._settings.secrets)
-        if not self._settings.allow_pin_untrusted:
-            check_pin(before, done.text)
-        return Edited(done.text, (*done.warnings, *warnings))
 
     async def _owned(self, reference: str) -> tuple[Source, str]:
         """The source and path of a note that the tools may write, which need not exist now."""

@@ -23,7 +23,7 @@ from memory_mcp.curate.decoding import decoded
 from memory_mcp.curate.edit import iso
 from memory_mcp.curate.moving import Moved, move
 from memory_mcp.curate.plan import Change, Spot
-from memory_mcp.curate.policy import check_pin, check_secrets
+from memory_mcp.curate.policy import checked
 from memory_mcp.curate.relation import linked, relations
 from memory_mcp.index.view import IndexView
 from memory_mcp.notes import files
@@ -191,15 +191,9 @@ class Planner:
         current = await self.read(spot)
         check_revision(spot.reference, current, expected, self._history)
         old = "" if current is None else current.decode("utf-8", "replace")
-        done = await anyio.to_thread.run_sync(self._checked, old, change(current))
+        done = await anyio.to_thread.run_sync(checked, self._settings, old, change(current))
         await self.put(spot, done.text.encode("utf-8"), reason=reason)
         return done
-
-    def _checked(self, before: str, done: Edited) -> Edited:
-        warnings = check_secrets(before, done.text, self._settings.secrets)
-        if not self._settings.allow_pin_untrusted:
-            check_pin(before, done.text)
-        return Edited(done.text, (*done.warnings, *warnings))
 
     async def _aim(self, target: str) -> str:
         for (_, path), change in self._planned.items():

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
+from memory_mcp.core.config import WritingSettings
+from memory_mcp.core.edit import Edited
 from memory_mcp.core.errors import InputError, RefusedError
 from memory_mcp.core.frontmatter import split_and_load
 from memory_mcp.core.metadata import Metadata, metadata
@@ -24,6 +26,15 @@ def check_scope(scope: str | None, *, project: bool = False) -> None:
             " client that works in a git work tree. Leave scope out, or use global."
         )
     raise InputError(f"scope {shown(str(scope))} is unknown; use global, or leave it out.")
+
+
+def checked(settings: WritingSettings, before: str, done: Edited) -> Edited:
+    """A changed text, with the warnings that the rules on secrets and pinning have for it.
+    Blocking. Raises RefusedError where they forbid it."""
+    warnings = check_secrets(before, done.text, settings.secrets)
+    if not settings.allow_pin_untrusted:
+        check_pin(before, done.text)
+    return Edited(done.text, (*done.warnings, *warnings))
 
 
 def check_secrets(

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import anyio.to_thread
 
+from memory_mcp.core.counting import counted
 from memory_mcp.core.errors import (
     AnswerError,
     DeclinedError,
@@ -31,7 +32,7 @@ from memory_mcp.curate.marker import Marker, Markers
 from memory_mcp.curate.parts import Parts
 from memory_mcp.curate.proposals import Origin, Proposals
 from memory_mcp.curate.reason.budget import JobBudget
-from memory_mcp.curate.rem_tally import Tally, counted
+from memory_mcp.curate.rem_tally import Tally
 from memory_mcp.curate.task import Kind, Outcome, Task
 from memory_mcp.curate.turns import Turn
 from memory_mcp.curate.waiting import COMPACTION, Queue, Waiting, in_folders
@@ -241,10 +242,9 @@ class Rem:
         if self._parts.config.curation.rem == "thorough":
             facts += await self._missing(reasoner, system, talk, facts, tally)
         proposed = await anyio.to_thread.run_sync(checked, facts, piece.turns, tally.left)
-        day = iso(self._parts.clock.now())
         model = tally.spent.models[-1] if tally.spent.models else reasoner.name
         agent = self._parts.config.agent
-        origin = Origin(agent, model, item.event == COMPACTION, day)
+        origin = Origin(agent, model, item.event == COMPACTION, iso(self._parts.clock.now()))
         return await Proposals(self._parts, self._dreams, tally.left).findings(proposed, origin)
 
     async def _missing(

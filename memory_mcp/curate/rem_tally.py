@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from memory_mcp.core.chat import Spent
+from memory_mcp.core.counting import counted
 from memory_mcp.curate.facts import Left
 
 _NAMED = 5
@@ -56,8 +57,3 @@ class Tally:
         if self.spent.tokens:
             parts.append(f"{self.spent.tokens:,} tokens of {', '.join(self.spent.models)}.")
         return " ".join(part for part in parts if part)
-
-
-def counted(number: int, word: str) -> str:
-    """`1 finding`, `2 findings`."""
-    return f"{number} {word}" if number == 1 else f"{number} {word}s"

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 import memory_mcp
-from memory_mcp.cli.wording import counted, for_person, when
+from memory_mcp.cli.wording import for_person, when
+from memory_mcp.core.counting import counted
 
 FLOORS = ("core", "settings", "notes", "index", "search", "curate")
 TOOL = re.compile(r"\bmemory_(?!mcp)[a-z]+\b|\bnext_cursor\b|\bif_revision\b")
