@@ -84,6 +84,12 @@ class Reviews:
             )
         return review
 
+    def open(self, session: str) -> Review | None:
+        """The review that is open, also where it has no change of the wiki left. Raises
+        StorageError."""
+        review = self._read(session)
+        return None if review is None or self._is_over(review) else review
+
     def changed(self, session: str, pages: Mapping[str, str]) -> Review:
         """One of the changes was made, to these pages. Raises RefusedError, StorageError."""
         review = self._read(session)

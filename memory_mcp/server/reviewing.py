@@ -14,13 +14,14 @@ from memory_mcp.core.errors import RefusedError
 from memory_mcp.core.parse import revision_of
 from memory_mcp.curate.plan import Change, Spot
 from memory_mcp.curate.planner import WIKI, Planner
+from memory_mcp.curate.results import DeleteResult
 from memory_mcp.curate.review import Review
 from memory_mcp.server.calls import ToolContext
 from memory_mcp.server.first_look import first_look
 from memory_mcp.server.ledger import Intention, key_of, time_text
 from memory_mcp.server.repeats import settled
+from memory_mcp.server.revisions import read_before
 from memory_mcp.server.session import Connection, connection_of
-from memory_mcp.server.write_tools import read_before
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +90,33 @@ async def changed(
             await anyio.to_thread.run_sync(note)
         _remember(connection, planner.changes, made, whole=whole)
     return made
+
+
+async def deleted_in_review(
+    ctx: ToolContext, reference: str, if_revision: str | None
+) -> DeleteResult | t.CallToolResult | None:
+    """Delete a note of this inbox as a part of the review that is open in the session, so that who
+    takes the review back has the note again, and not only the pages without it. None where no
+    review is open; the answer itself where this is the repeat of a call that was done."""
+    connection = connection_of(ctx.request_context)
+    curation, inbox = connection.app.curation, connection.app.writer.inbox
+    if connection.name is None or not reference.startswith(f"{inbox.name}/"):
+        return None
+    async with connection.turn("review"):
+        review = await anyio.to_thread.run_sync(curation.reviews.open, connection.name)
+        if review is None:
+            return None
+        known = await _done_before(ctx, connection, review)
+        if known is not None:
+            return known
+        planner = curation.parts.planner()
+        spot = planner.note(reference)
+        async with read_before(connection, reference, if_revision) as expected:
+            await planner.delete(spot, expected=expected)
+            made = await _made(planner, Said(spot, ()))
+            _intend(ctx, "memory_delete", made, whole=False)
+            await curation.runs.apply(review.run, planner.changes)
+    return DeleteResult(made.reference, made.before is not None, made.replaced)
 
 
 async def _made(planner: Planner, said: Said) -> Made:

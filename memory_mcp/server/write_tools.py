@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
 from typing import Annotated, Any
 
 import mcp_types as t
 from pydantic import Field
 
 from memory_mcp.core.edit import EditRequest
-from memory_mcp.core.errors import ConflictError, MemoryMcpError, NotFoundError
 from memory_mcp.curate.edit import Writer
 from memory_mcp.curate.step import Step
 from memory_mcp.server.answered import deleted, edited, linked, wrote
 from memory_mcp.server.calls import Offer, ToolContext
 from memory_mcp.server.first_look import first_look
 from memory_mcp.server.ledger import Intention, key_of, time_text
-from memory_mcp.server.session import Connection, connection_of
+from memory_mcp.server.reviewing import deleted_in_review
+from memory_mcp.server.revisions import read_before
+from memory_mcp.server.session import connection_of
 from memory_mcp.server.wire import DeleteOut, EditOut, LinkedOut, Scope, WriteOut
 
 Slug = Annotated[
@@ -123,8 +122,12 @@ async def memory_delete(
     """Delete an inbox note that is wrong or no longer needed. It can be restored."""
     connection = connection_of(ctx.request_context)
     reference = await connection.app.writer.named(slug)
-    async with read_before(connection, reference, if_revision) as expected:
-        done = await _writer(ctx, "memory_delete").delete(slug, expected)
+    done = await deleted_in_review(ctx, reference, if_revision)
+    if isinstance(done, t.CallToolResult):
+        return done
+    if done is None:
+        async with read_before(connection, reference, if_revision) as expected:
+            done = await _writer(ctx, "memory_delete").delete(slug, expected)
     connection.session.forget(done.reference)
     return deleted(done)
 
@@ -186,29 +189,3 @@ def _writer(ctx: ToolContext, tool: str, *, whole: bool = False) -> Writer:
 
 def _digest(data: bytes | None) -> str | None:
     return None if data is None else hashlib.sha256(data).hexdigest()
-
-
-@asynccontextmanager
-async def read_before(
-    connection: Connection, reference: str, given: str | None
-) -> AsyncIterator[str | None]:
-    """The revision that the caller knows of a note: the one it gave, else the one it read last.
-
-    Changes of a note by one client take turns, so that it is not in conflict with its own.
-    Where that note is gone the reading is forgotten after the conflict: there is nothing to read
-    again, and the next call may create it anew.
-    """
-    try:
-        async with connection.turn(reference):
-            yield given or connection.session.revision(reference)
-    except ConflictError:
-        with suppress(MemoryMcpError):
-            await _forget_if_gone(connection, reference)
-        raise
-
-
-async def _forget_if_gone(connection: Connection, reference: str) -> None:
-    try:
-        await connection.app.reader.get(reference, max_chars=1)
-    except NotFoundError:
-        connection.session.forget(reference)

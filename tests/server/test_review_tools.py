@@ -125,6 +125,30 @@ async def test_what_a_review_resolved_waits_again_when_it_is_taken_back(tmp_path
         assert (await approvals.take_back(f"undo-{run}")).applied == ()
 
 
+@pytest.mark.parametrize("mode", MODES)
+async def test_a_note_that_a_page_took_over_comes_back_with_the_review(
+    tmp_path: Path, mode: str
+) -> None:
+    async with world(tmp_path, NOTES, tools=TOOLS) as there, talking(there, mode) as talk:
+        run = (await talk.done("dream_review", action="start"))["run"]
+        note = await talk.done("memory_get", reference="memory/one")
+        await talk.done("wiki_edit", path="garden", append="See [[people/alice|her]].")
+        there.inbox("one").write_bytes(b"Changed by hand.\n")
+        assert "changed" in await talk.refused("memory_delete", slug="one")
+        there.inbox("one").write_bytes(NOTES["memory/one.md"].encode())
+        gone = await talk.done("memory_delete", slug="one", if_revision=note["revision"])
+        assert gone["deleted"] is True and gone["revision"] == note["revision"]
+        assert (await talk.done("memory_list", source="memory"))["notes"] == []
+        assert (await talk.done("memory_delete", slug="one"))["deleted"] is False
+        await talk.done("dream_review", action="end")
+        await talk.done("memory_write", slug="two", content="Another.")
+        await talk.done("memory_delete", slug="two")  # no review is open: it stays deleted
+        await there.app.curation.runs.restore(run)
+        assert there.inbox("one").read_bytes() == NOTES["memory/one.md"].encode()
+        assert text(there, "garden") == NOTES["wiki/garden.md"]
+        assert not there.inbox("two").exists()
+
+
 async def test_a_review_is_the_session_s_own(tmp_path: Path) -> None:
     async with (
         world(tmp_path, NOTES, tools=TOOLS) as there,
@@ -214,6 +238,7 @@ CALLS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("wiki_edit", {"path": "garden", "append": "And beans."}),
     ("wiki_move", {"path": "people/alice", "new_path": "team/alice-moser"}),
     ("wiki_delete", {"path": "garden"}),
+    ("memory_delete", {"slug": "one"}),
 )
 
 
