@@ -91,11 +91,15 @@ def _part(title: str, lines: Iterable[str], words: dict[str, str]) -> list[str]:
 def _line(card: Card, language: str) -> str:
     name = card.path.rpartition("/")[2]
     title = one_line(card.title, 80)
-    label = "" if title.casefold() == name.replace("-", " ").casefold() else f" {title}"
+    label = "" if _plain(title) == _plain(name) else f" {title}"
     about = f": {one_line(card.description, _ABOUT)}" if card.description else ""
     trusted = card.provenance is None or card.provenance.trusted
     mark = "" if trusted else f" ({outside(language)})"
     return f"- [[{card.path}]]{label}{about}{mark}"
+
+
+def _plain(name: str) -> str:
+    return name.replace("-", " ").casefold()
 
 
 def _checks(pages: Sequence[Card], words: dict[str, str]) -> Iterator[str]:

@@ -54,6 +54,11 @@ def test_the_index_lists_decisions_projects_pages_by_folder_and_what_to_check() 
     assert "logs/" not in text and "[[index]]" not in text
 
 
+def test_a_title_that_only_repeats_the_name_is_left_out() -> None:
+    text = index_page(None, [card("people/ann-lee", "# ann-lee\n"), PAGES[0]], "en")
+    assert text is not None and "- [[people/ann-lee]]\n" in text
+
+
 def test_the_index_is_german_where_the_wiki_is() -> None:
     text = index_page(None, PAGES, "de")
     assert text is not None and text.startswith("# Übersicht")
