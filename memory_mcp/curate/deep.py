@@ -27,6 +27,7 @@ from memory_mcp.curate.parts import Parts
 from memory_mcp.curate.plan import Change
 from memory_mcp.curate.planner import Planner
 from memory_mcp.curate.promotion import Promotion
+from memory_mcp.curate.reason.budget import JobBudget
 from memory_mcp.curate.runs import Runs
 from memory_mcp.curate.skip_cache import SkipCache
 from memory_mcp.curate.tally import said
@@ -105,7 +106,9 @@ class Deep:
             dreams=self._dreams,
             skips=self._skips,
             prompt=told.text,
-            promotion=None if model is None else Promotion(self._parts, model, told.text),
+            promotion=None
+            if model is None
+            else Promotion(self._parts, JobBudget(model), told.text),
             held=await holding(self._parts.index),
             force=force,
             dry=dry,

@@ -15,6 +15,7 @@ from memory_mcp.core.errors import BudgetError, ReasonerError
 from memory_mcp.curate.deep import KIND, SECONDS, Deep
 from memory_mcp.curate.journal import Job
 from memory_mcp.curate.plan import unified_diff
+from memory_mcp.curate.reason.budget import JOB_TOKENS
 from memory_mcp.curate.task import Kind
 from tests.curate.world import World, world
 
@@ -22,6 +23,8 @@ pytestmark = pytest.mark.anyio
 
 GARDEN = "# Garden\n\n<!-- hand-written -->\nThe lawn is moss.\n\n[[house]]\n"
 HEDGE = "---\ntags: [garden]\nsource: phone call\n---\nThe hedge is hornbeam, planted 2011.\n"
+
+TREES = ("beech", "larch", "oak", "rowan")
 
 Call = tuple[str, dict[str, Any]]
 
@@ -35,6 +38,7 @@ class Script:
     before_end: Callable[[], None] | None = None
     asked: list[str] = field(default_factory=list)
     name: str = "script"
+    tokens: int = 10
 
     async def reply(
         self,
@@ -50,13 +54,13 @@ class Script:
         if messages[-1].role == "tool" or not calls:
             if self.before_end is not None:
                 self.before_end()
-            return Reply(text, (), "script-1", 10, False)
+            return Reply(text, (), "script-1", self.tokens, False)
         self.asked.append(task)
         made = tuple(
             FunctionCall(f"c{number}", name, json.dumps(arguments))
             for number, (name, arguments) in enumerate(calls)
         )
-        return Reply("", made, "script-1", 10, False)
+        return Reply("", made, "script-1", self.tokens, False)
 
 
 async def deep(made: World, script: Script | None, **request: Any) -> Job:
@@ -344,6 +348,20 @@ async def test_a_model_without_budget_ends_the_pass_and_changes_nothing(tmp_path
         assert "used up" in job.outcome and "1 note wait" in job.outcome
         assert made.text("memory/p1") == HEDGE
         assert made.curation.dreams.all() == ()
+
+
+async def test_a_pass_ends_with_its_tokens_and_the_rest_waits(tmp_path: Path) -> None:
+    facts = {tree: f"The {tree} was planted in 201{n}." for n, tree in enumerate(TREES)}
+    notes = {f"memory/{name}": f"{text}\n" for name, text in facts.items()}
+    # A task shows the pages of the notes before it, too: the last note that it has is meant.
+    made_of = {text: ([create(f"trees/{name}", text)], "OK") for name, text in facts.items()}
+    rules = dict(reversed(made_of.items()))
+    async with world(tmp_path, notes) as made:
+        job = await deep(made, Script(rules, tokens=JOB_TOKENS // 4 + 1))
+        assert job.status == "done" and job.outcome is not None
+        assert "waits for the next time" in job.outcome
+        left = [name for name in facts if made.file(f"memory/{name}").exists()]
+        assert left == ["oak", "rowan"], "two notes cost two answers each"
 
 
 async def test_a_preview_shows_every_file_and_touches_none(tmp_path: Path) -> None:
