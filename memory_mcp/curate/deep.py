@@ -111,6 +111,7 @@ class Deep:
             else Promotion(self._parts, JobBudget(model), told.text),
             held=await holding(self._parts.index),
             force=force,
+            returned=await self._runs.brought_back(KIND),
             dry=dry,
         )
 

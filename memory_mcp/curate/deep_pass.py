@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -48,6 +48,8 @@ class Pass:
     promotion: Promotion | None
     held: Holding
     force: bool
+    returned: Mapping[str, bytes] = field(default_factory=dict)
+    """Notes that somebody took back from the wiki: not filed again before they change."""
     dry: bool = False
     """Nothing is kept: neither what was left, nor why."""
     run: str = ""
@@ -73,8 +75,7 @@ class Pass:
     async def think(self, note: InboxNote, planner: Planner) -> Placed | tuple[Change, ...] | None:
         """Plan what puts a note on pages; None where it stays. What is on a page already needs no
         change, or only that the page names the note."""
-        if note.why_it_stays() is not None:
-            self.tally.stay += 1
+        if self._is_kept(note):
             return None
         if await held_by(self.held.get((note.reference, note.revision), ()), note):
             return ()
@@ -101,6 +102,15 @@ class Pass:
         await plan_log(self.parts, planner, entries)
         await plan_index(self.parts, planner)
         return done
+
+    def _is_kept(self, note: InboxNote) -> bool:
+        """Whether a person has said that a note stays: in its header, or by taking it back."""
+        if note.why_it_stays() is not None:
+            self.tally.stay += 1
+            return True
+        back = not self.force and self.returned.get(note.reference) == note.data
+        self.tally.left += back
+        return back
 
     async def _file(self, note: InboxNote) -> None:
         for attempt in range(_ATTEMPTS):

@@ -102,7 +102,7 @@ class Records:
 
     def open(self) -> tuple[str, ...]:
         """Runs of which a plan was cut off, as far as these sources are concerned."""
-        return tuple(run for run in self._runs() if self._is_open(run))
+        return tuple(run for run in self.runs() if self._is_open(run))
 
     def _is_open(self, run: str) -> bool:
         try:
@@ -110,8 +110,8 @@ class Records:
         except (NotFoundError, StorageError):
             return False  # somebody else's, or damaged
 
-    def _runs(self) -> list[str]:
-        """The oldest first. Other files, such as copies of a sync tool, are none of ours."""
+    def runs(self) -> list[str]:
+        """All runs, the oldest first. Other files, such as a sync tool's copies, are no runs."""
         with explained("The records of runs", "read"):
             try:
                 found = [(e.stat().st_mtime_ns, e.name) for e in os.scandir(self._folder)]
@@ -121,7 +121,7 @@ class Records:
         return [name for name in names if is_job_id(name)]
 
     def _prune(self) -> None:
-        for run in self._runs()[: -KEEP + 1]:
+        for run in self.runs()[: -KEEP + 1]:
             if not self._is_open(run):
                 with explained(f"The record of run {run}", "removed"):
                     self._path(run).unlink(missing_ok=True)

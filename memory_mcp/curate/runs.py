@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -111,6 +111,21 @@ class Runs:
         it is not known."""
         plans = await anyio.to_thread.run_sync(self._standing, run_id_of(run))
         return references([c for plan in plans if plan.end == "done" for c in plan.changes])
+
+    async def brought_back(self, kind: str) -> Mapping[str, bytes]:
+        """Notes that came back when runs of this kind of job were taken back, by reference, with
+        their bytes; none of a run that was brought back itself."""
+
+        def look() -> dict[str, bytes]:
+            found: dict[str, bytes] = {}
+            for run in self._records.runs():
+                if run.startswith(undo_of(f"{kind}-")):
+                    with suppress(StorageError):  # another agent's, or damaged
+                        changes = [c for plan in self._standing(run) for c in plan.changes]
+                        found |= {c.reference: c.after for c in changes if c.after is not None}
+            return found
+
+        return await anyio.to_thread.run_sync(look)
 
     async def restore(self, run: str) -> tuple[str, ...]:
         """Take a whole run back and return the references that are as they were before it.

@@ -115,6 +115,31 @@ async def test_a_run_taken_back_gives_the_very_bytes(tmp_path: Path) -> None:
         assert not made.file("wiki/index").exists()
 
 
+async def test_a_note_taken_back_stays_until_it_changes(tmp_path: Path) -> None:
+    text = "The hedge is hornbeam, planted 2011."
+    script = Script({"hornbeam": ([append("garden", text)], "Merged.")})
+    async with world(tmp_path, {"memory/p1": HEDGE, "wiki/garden": GARDEN}) as made:
+        runs = made.curation.runs
+        job = await deep(made, script)
+        await runs.restore(job.job_id)
+        again = await deep(made, script)
+        assert again.outcome is not None and "1 left" in again.outcome
+        assert made.text("memory/p1") == HEDGE
+        assert len(script.asked) == 1, "nobody is asked about it again"
+
+        await runs.restore(f"undo-{job.job_id}")
+        assert not made.file("memory/p1").exists()
+        await runs.restore(job.job_id)
+        forced = await deep(made, script, force=True)
+        assert "memory/p1" in forced.changed
+
+        await runs.restore(forced.job_id)
+        made.file("memory/p1").write_text(f"{HEDGE}It is cut in June.\n", encoding="utf-8")
+        script.rules = {"June": ([append("garden", f"{text} It is cut in June.")], "Merged.")}
+        changed = await deep(made, script)
+        assert "memory/p1" in changed.changed
+
+
 async def test_a_fact_that_would_be_on_no_page_keeps_the_note(tmp_path: Path) -> None:
     page = create("garden/hedge", "# Hedge\n\nThe hedge is hornbeam.")
     async with world(tmp_path, {"memory/p1": HEDGE}) as made:
