@@ -34,8 +34,9 @@ from memory_mcp.core.errors import (
 )
 from memory_mcp.core.metadata import metadata
 from memory_mcp.core.parse import parse
-from memory_mcp.curate.deep import KIND, SECONDS, Deep
+from memory_mcp.curate.deep import Deep
 from memory_mcp.curate.journal import Job
+from memory_mcp.curate.kinds import DEEP, DEEP_SECONDS
 from memory_mcp.curate.loss import absent
 from memory_mcp.curate.task import Kind
 from memory_mcp.settings.prompts import shipped
@@ -289,7 +290,7 @@ async def _all(answers: int, pages: int, chance: random.Random) -> None:
             model = Model()
             parts = replace(made.curation.parts, reasoner=model)
             deep = Deep(parts, made.curation.runs, made.curation.dreams)
-            made.jobs.learn({KIND: Kind(deep.run, SECONDS)})
+            made.jobs.learn({DEEP: Kind(deep.run, DEEP_SECONDS)})
             made.tasks.start_soon(made.jobs.run)
             for number in range(answers):
                 maker = MAKERS[number % len(MAKERS)]
@@ -324,7 +325,7 @@ async def _one(made: World, slug: str, fact: str, notes: Mapping[str, str]) -> t
     path = made.file(f"memory/{slug}")
     path.write_text(f"{fact}\n", encoding="utf-8")
     await made.index.refresh(inbox, slug)
-    job = await made.jobs.add(KIND, {"force": True})
+    job = await made.jobs.add(DEEP, {"force": True})
     done = await made.jobs.finished(job.job_id, 60)
     texts = {
         str(item.relative_to(made.home))[: -len(".md")]: item.read_text(encoding="utf-8")

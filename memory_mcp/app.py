@@ -19,7 +19,7 @@ import anyio.to_thread
 from memory_mcp.core.config import Config
 from memory_mcp.core.errors import MemoryMcpError, StorageError
 from memory_mcp.core.ports import Clock, Embedder
-from memory_mcp.curate.curation import Curation, Parts, curate
+from memory_mcp.curate.curation import Curation, Parts
 from memory_mcp.curate.edit import Writer
 from memory_mcp.curate.jobs import Jobs
 from memory_mcp.curate.journal import Journal, Owner
@@ -209,7 +209,7 @@ class Home:
             searcher=searcher,
             reader=reader,
             writer=writer,
-            curation=curate(parts, self._journal, wider.curation),
+            curation=Curation(parts, self._journal, wider.curation),
             recall=Recall(index, searcher, config, project.id),
             project=project,
             wider=wider,
@@ -225,7 +225,7 @@ class Home:
         reader = Reader(index, sources, config.chunking, history.recent.keep)
         writer = Writer(sources, index, history, self.clock, searcher, config.writing)
         parts = Parts(config, self.clock, index, history, searcher, reader, writer)
-        curation, recall = curate(parts, self._journal), Recall(index, searcher, config)
+        curation, recall = Curation(parts, self._journal), Recall(index, searcher, config)
         house = index, searcher, reader, writer, curation, recall
         return App(config, self.clock, sources, history, *house, self)
 

@@ -1,45 +1,71 @@
-"""The curation of one agent's memory: its jobs, its runs, its findings, built together."""
+"""The curation of one agent's memory: its jobs, its runs, its findings, built together.
+
+What thinks about notes is loaded when it is first needed: a client waits for an engine to start.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from memory_mcp.curate.approve import Approvals
-from memory_mcp.curate.deep import KIND, SECONDS, Deep
-from memory_mcp.curate.enrich import Enrich
+import anyio.to_thread
+
+from memory_mcp.curate import kinds
 from memory_mcp.curate.findings import Dreams, owner_of
 from memory_mcp.curate.jobs import Jobs
 from memory_mcp.curate.journal import Journal
-from memory_mcp.curate.lucid import Lucid
 from memory_mcp.curate.parts import Parts
 from memory_mcp.curate.reasoning import reasoner_of
-from memory_mcp.curate.rem import Rem
 from memory_mcp.curate.review import Reviews
 from memory_mcp.curate.runs import Runs
 from memory_mcp.curate.save import Saver
 from memory_mcp.curate.schedule import Schedule
-from memory_mcp.curate.task import Kind
+from memory_mcp.curate.task import Kind, Outcome, Task
 
-__all__ = ["Curation", "Parts", "curate"]
+if TYPE_CHECKING:
+    from memory_mcp.curate.approve import Approvals
+    from memory_mcp.curate.deep import Deep
+    from memory_mcp.curate.enrich import Enrich
+    from memory_mcp.curate.filer import Filer
+    from memory_mcp.curate.lucid import Lucid
+    from memory_mcp.curate.rem import Rem
+
+__all__ = ["Curation", "Parts"]
 
 
-@dataclass(frozen=True, slots=True)
 class Curation:
     """The parts with a life of their own."""
 
-    parts: Parts
-    jobs: Jobs
-    saver: Saver
-    runs: Runs
-    dreams: Dreams
-    approvals: Approvals
-    rem: Rem
-    deep: Deep
-    enrich: Enrich
-    reviews: Reviews
-    schedule: Schedule | None = None
-    """When passes begin by themselves; None without a reasoner, and in read-only mode."""
+    def __init__(self, parts: Parts, journal: Journal, wider: Curation | None = None) -> None:
+        """`wider` is the curation of the agent outside of the project."""
+        config, read_only = parts.config, parts.config.writing.read_only
+        known = reasoner_of(config, parts.clock) if wider is None else wider.parts.reasoner
+        parts = replace(parts, reasoner=known)
+        self.parts: Parts = parts
+        self.jobs = Jobs(
+            journal, parts.index, parts.clock, config.agent, parts.project, read_only=read_only
+        )
+        self.jobs.learn(
+            {
+                kinds.SAVE: self._kind("filer", kinds.SAVE_SECONDS, quick=True),
+                kinds.REM: self._kind("rem", kinds.REM_SECONDS),
+                kinds.DEEP: self._kind("deep", kinds.DEEP_SECONDS),
+                kinds.LUCID: self._kind("lucid", kinds.LUCID_SECONDS),
+                kinds.ENRICH: self._kind("enrich", kinds.ENRICH_SECONDS),
+            }
+        )
+        self.saver: Saver = Saver(self.jobs, parts.writer, None if wider is None else wider.saver)
+        folder = Path(config.home) / ".history" / ".runs"
+        self.runs = Runs(folder, parts.history, parts.index, parts.clock, read_only=read_only)
+        self.dreams = Dreams(parts.state / "dreams", owner_of(config.agent, parts.project))
+        self.reviews = Reviews(parts.state / "dreams" / "reviews", parts.clock)
+        scheduled = parts.reasoner is not None and not read_only
+        self.schedule = (
+            Schedule(self.jobs, parts.clock, config.curation, parts.state) if scheduled else None
+        )
+        """When passes begin by themselves; None without a reasoner, and in read-only mode."""
 
     async def run(self) -> None:
         """Go on with what a kill cut off, then work on jobs until cancelled."""
@@ -47,25 +73,52 @@ class Curation:
             self.runs.recover, None if self.schedule is None else self.schedule.run
         )
 
+    @cached_property
+    def approvals(self) -> Approvals:
+        """The decisions on findings."""
+        from memory_mcp.curate.approve import Approvals
 
-def curate(parts: Parts, journal: Journal, wider: Curation | None = None) -> Curation:
-    """The curation of these parts; `wider` is that of the agent outside of the project."""
-    config, read_only = parts.config, parts.config.writing.read_only
-    known = reasoner_of(config, parts.clock) if wider is None else wider.parts.reasoner
-    parts = replace(parts, reasoner=known)
-    jobs = Jobs(
-        journal, parts.index, parts.clock, config.agent, parts.project, read_only=read_only
-    )
-    folder = Path(config.home) / ".history" / ".runs"
-    runs = Runs(folder, parts.history, parts.index, parts.clock, read_only=read_only)
-    saver = Saver(jobs, parts, runs, None if wider is None else wider.saver)
-    dreams = Dreams(parts.state / "dreams", owner_of(config.agent, parts.project))
-    approvals, rem = Approvals(parts, runs, dreams), Rem(parts, dreams)
-    deep = Deep(parts, runs, dreams)
-    jobs.learn({KIND: Kind(deep.run, SECONDS), **rem.kinds, **Lucid(parts, dreams).kinds})
-    enrich = Enrich(parts, jobs, runs, rem, deep)
-    reviews = Reviews(parts.state / "dreams" / "reviews", parts.clock)
-    scheduled = parts.reasoner is not None and not read_only
-    schedule = Schedule(jobs, parts.clock, config.curation, parts.state) if scheduled else None
-    done = (approvals, rem, deep, enrich, reviews, schedule)
-    return Curation(parts, jobs, saver, runs, dreams, *done)
+        return Approvals(self.parts, self.runs, self.dreams)
+
+    @cached_property
+    def filer(self) -> Filer:
+        """What files saved texts."""
+        from memory_mcp.curate.filer import Filer
+
+        return Filer(self.parts, self.runs)
+
+    @cached_property
+    def rem(self) -> Rem:
+        """What reads conversations."""
+        from memory_mcp.curate.rem import Rem
+
+        return Rem(self.parts, self.dreams)
+
+    @cached_property
+    def deep(self) -> Deep:
+        """What takes the inbox over into the wiki."""
+        from memory_mcp.curate.deep import Deep
+
+        return Deep(self.parts, self.runs, self.dreams)
+
+    @cached_property
+    def lucid(self) -> Lucid:
+        """What looks through the wiki."""
+        from memory_mcp.curate.lucid import Lucid
+
+        return Lucid(self.parts, self.dreams)
+
+    @cached_property
+    def enrich(self) -> Enrich:
+        """All of it in a row."""
+        from memory_mcp.curate.enrich import Enrich
+
+        return Enrich(self.parts, self.jobs, self.runs, self.rem, self.deep)
+
+    def _kind(self, part: str, seconds: float, *, quick: bool = False) -> Kind:
+        async def work(task: Task) -> Outcome:
+            ready = await anyio.to_thread.run_sync(getattr, self, part)  # it may be loaded first
+            done: Outcome = await ready.run(task)
+            return done
+
+        return Kind(work, seconds, "quick" if quick else "long")

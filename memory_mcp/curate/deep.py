@@ -23,6 +23,7 @@ from memory_mcp.curate.deep_pass import Pass
 from memory_mcp.curate.findings import Dreams
 from memory_mcp.curate.holding import holding
 from memory_mcp.curate.inbox_note import inbox_notes
+from memory_mcp.curate.kinds import DEEP
 from memory_mcp.curate.parts import Parts
 from memory_mcp.curate.plan import Change
 from memory_mcp.curate.planner import Planner
@@ -35,12 +36,6 @@ from memory_mcp.curate.task import Outcome, Task
 from memory_mcp.settings.prompts import prompt
 
 log = logging.getLogger(__name__)
-
-SECONDS = 4 * 3600.0
-"""A pass over a full inbox takes a model a while; what is left is the next one's."""
-
-KIND = "dream-deep"
-"""Jobs of this name."""
 
 
 class Deep:
@@ -111,7 +106,7 @@ class Deep:
             else Promotion(self._parts, JobBudget(model), told.text),
             held=await holding(self._parts.index),
             force=force,
-            returned=await self._runs.brought_back(KIND),
+            returned=await self._runs.brought_back(DEEP),
             dry=dry,
         )
 

@@ -15,17 +15,14 @@ from memory_mcp.curate.copies import remove_copies
 from memory_mcp.curate.deep import Deep
 from memory_mcp.curate.jobs import Jobs
 from memory_mcp.curate.journal import Job
+from memory_mcp.curate.kinds import ENRICH, MOST_DAYS
 from memory_mcp.curate.old_transcripts import put_away
 from memory_mcp.curate.parts import Parts
 from memory_mcp.curate.rem import Rem
 from memory_mcp.curate.runs import Runs
-from memory_mcp.curate.task import Kind, Outcome, Task
+from memory_mcp.curate.task import Outcome, Task
 from memory_mcp.curate.waiting import in_folders
 from memory_mcp.search.hit import SearchRequest
-
-KIND = "enrich"
-SECONDS = 5 * 3600.0
-MOST_DAYS = 36_500
 
 _FOUND = 50
 _SCORE = 0.35  # as for what recall brings unasked: a weaker hit is about something else
@@ -44,7 +41,6 @@ class Enrich:
         self._runs = runs
         self._rem = rem
         self._deep = deep
-        jobs.learn({KIND: Kind(self._work, SECONDS)})
 
     async def add(
         self, focus: str | None = None, older_than_days: int = 0, *, mark: str | None = None
@@ -62,10 +58,11 @@ class Enrich:
         about = one_line(given_text(focus, "focus").text, 500) if focus else ""
         request = {"focus": about, "older_than_days": older_than_days}
         return await self._jobs.add(
-            KIND, request, job_id=None if mark is None else f"{KIND}-{mark}"
+            ENRICH, request, job_id=None if mark is None else f"{ENRICH}-{mark}"
         )
 
-    async def _work(self, task: Task) -> Outcome:
+    async def run(self, task: Task) -> Outcome:
+        """All phases: what a job of the kind `enrich` does. Raises StorageError."""
         request = task.record.request
         said = [await self._distil(task)]
         only = await self._found(str(request.get("focus") or ""))

@@ -30,16 +30,13 @@ from memory_mcp.curate.pairs import Pair, Side, candidates, compared
 from memory_mcp.curate.parts import Parts
 from memory_mcp.curate.planner import WIKI
 from memory_mcp.curate.repair import repaired, with_link
-from memory_mcp.curate.task import Kind, Outcome, Task
+from memory_mcp.curate.task import Outcome, Task
 from memory_mcp.curate.unlinked import Unlinked, few_of_a_page, unlinked
 from memory_mcp.index.frames import frames
 from memory_mcp.notes import files
 from memory_mcp.settings.prompts import prompt
 
 log = logging.getLogger(__name__)
-
-KIND = "dream-lucid"
-SECONDS = 1800.0
 
 MOST_JUDGED = 24
 """Pairs that a reasoner is asked about in a pass."""
@@ -81,11 +78,6 @@ class Lucid:
     def __init__(self, parts: Parts, dreams: Dreams) -> None:
         self._parts = parts
         self._dreams = dreams
-
-    @property
-    def kinds(self) -> dict[str, Kind]:
-        """How the jobs of this phase are done."""
-        return {KIND: Kind(self.run, SECONDS)}
 
     async def run(self, task: Task) -> Outcome:
         """A pass: what a job of the kind `dream-lucid` does. `force` looks again at a wiki that

@@ -33,16 +33,13 @@ from memory_mcp.curate.parts import Parts
 from memory_mcp.curate.proposals import Origin, Proposals
 from memory_mcp.curate.reason.budget import JobBudget
 from memory_mcp.curate.rem_tally import Tally
-from memory_mcp.curate.task import Kind, Outcome, Task
+from memory_mcp.curate.task import Outcome, Task
 from memory_mcp.curate.turns import Turn
 from memory_mcp.curate.waiting import COMPACTION, Queue, Waiting, in_folders
 from memory_mcp.settings.project import project_of
 from memory_mcp.settings.prompts import fill, load
 
 log = logging.getLogger(__name__)
-
-KIND = "dream-rem"
-SECONDS = 3600.0
 
 _PIECES = 60
 """Pieces that are judged in one job; what is left is the next one's."""
@@ -58,11 +55,6 @@ class Rem:
         config = parts.config
         self._queue = Queue(Path(config.home), config.agent)
         self._markers = Markers(parts.state / "transcripts" / "read", dreams.owner)
-
-    @property
-    def kinds(self) -> dict[str, Kind]:
-        """How the jobs of this phase are done."""
-        return {KIND: Kind(self._work, SECONDS)}
 
     def waiting(self) -> tuple[Waiting, ...]:
         """The transcripts that hooks have queued for this memory. Blocking."""
@@ -83,7 +75,8 @@ class Rem:
         source = _source(path)
         return not any(dream.source == source for dream in self._dreams.all("pending"))
 
-    async def _work(self, task: Task) -> Outcome:
+    async def run(self, task: Task) -> Outcome:
+        """A pass: what a job of the kind `dream-rem` does. Raises StorageError."""
         tally = await self.read_all(
             task.job_id,
             force=bool(task.record.request.get("force")),

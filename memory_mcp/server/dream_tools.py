@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import anyio.to_thread
 import mcp_types as t
@@ -10,7 +10,6 @@ from pydantic import Field
 
 from memory_mcp.core.errors import InputError
 from memory_mcp.core.slug import shown
-from memory_mcp.curate.approve import Decided
 from memory_mcp.curate.dream import add_dream
 from memory_mcp.curate.findings import PHASES, Dream, Finding
 from memory_mcp.server.answers import Answer, first_fitting
@@ -27,6 +26,9 @@ from memory_mcp.server.wire_curation import (
     FindingOut,
     RunOut,
 )
+
+if TYPE_CHECKING:
+    from memory_mcp.curate.approve import Decided
 
 _CONTENT = 20_000
 """Characters of a proposed text that are shown; its note may be longer."""

@@ -18,7 +18,6 @@ from memory_mcp.curate.plan import Spot
 from memory_mcp.curate.planner import Planner
 from memory_mcp.curate.results import DeleteResult, EditResult, WriteResult
 from memory_mcp.curate.review import Review
-from memory_mcp.curate.review_end import conclude
 from memory_mcp.server.answered import deleted, edited, moved, wrote
 from memory_mcp.server.answers import Answer
 from memory_mcp.server.calls import Offer, ToolContext
@@ -60,6 +59,8 @@ async def dream_review(
             return await _answer(curation, review, active=True)
         closing = await anyio.to_thread.run_sync(curation.reviews.get, session)
         if closing is not None:
+            from memory_mcp.curate.review_end import conclude  # loaded with the first review
+
             await conclude(curation.parts, curation.runs, closing, summary)
             await anyio.to_thread.run_sync(curation.reviews.end, session)
         return await _answer(curation, closing, active=False)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from memory_mcp.core.framing import CLOSING, harmless, one_line, opening
-from memory_mcp.curate.approve import Decided
 from memory_mcp.server.framing import NOTICE
 from memory_mcp.server.text import name
 from memory_mcp.server.wire_curation import (
@@ -15,6 +16,9 @@ from memory_mcp.server.wire_curation import (
     ReviewOut,
     RunOut,
 )
+
+if TYPE_CHECKING:
+    from memory_mcp.curate.approve import Decided
 
 _REASON = 1500
 _LISTED = 40

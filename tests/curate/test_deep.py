@@ -12,8 +12,9 @@ import pytest
 
 from memory_mcp.core.chat import Function, FunctionCall, Message, Reply
 from memory_mcp.core.errors import BudgetError, ReasonerError
-from memory_mcp.curate.deep import KIND, SECONDS, Deep
+from memory_mcp.curate.deep import Deep
 from memory_mcp.curate.journal import Job
+from memory_mcp.curate.kinds import DEEP, DEEP_SECONDS
 from memory_mcp.curate.plan import unified_diff
 from memory_mcp.curate.reason.budget import JOB_TOKENS
 from memory_mcp.curate.task import Kind
@@ -67,8 +68,8 @@ async def deep(made: World, script: Script | None, **request: Any) -> Job:
     """Run a pass as a job, and wait for it."""
     parts = replace(made.curation.parts, reasoner=script)
     work = Deep(parts, made.curation.runs, made.curation.dreams)
-    made.jobs.learn({KIND: Kind(work.run, SECONDS)})
-    job = await made.jobs.add(KIND, request)
+    made.jobs.learn({DEEP: Kind(work.run, DEEP_SECONDS)})
+    job = await made.jobs.add(DEEP, request)
     made.tasks.start_soon(made.jobs.run)
     return await made.jobs.finished(job.job_id, 20)
 
@@ -269,10 +270,10 @@ async def test_a_note_left_by_the_model_is_asked_about_again_when_forced(tmp_pat
     script = Script({"hornbeam": ([("memory_list", {})], "SKIP: passing.")})
     async with world(tmp_path, {"memory/p1": HEDGE}) as made:
         await deep(made, script)
-        again = await made.jobs.add(KIND, {})
+        again = await made.jobs.add(DEEP, {})
         assert (await made.jobs.finished(again.job_id, 20)).status == "done"
         assert len(script.asked) == 1
-        forced = await made.jobs.add(KIND, {"force": True})
+        forced = await made.jobs.add(DEEP, {"force": True})
         await made.jobs.finished(forced.job_id, 20)
         assert len(script.asked) == 2
         assert made.text("memory/p1") == HEDGE
@@ -317,7 +318,7 @@ async def test_a_note_whose_page_was_written_before_a_kill_is_only_removed(tmp_p
         page = made.text("wiki/garden")
         made.file("memory/p1").write_text(HEDGE, encoding="utf-8")
         await made.index.refresh(made.writer.inbox, "p1")
-        again = await made.jobs.add(KIND, {})
+        again = await made.jobs.add(DEEP, {})
         done = await made.jobs.finished(again.job_id, 20)
         assert made.text("wiki/garden") == page, done
         assert not made.file("memory/p1").exists(), done
@@ -331,7 +332,7 @@ async def test_a_note_changed_since_is_looked_at_anew(tmp_path: Path) -> None:
         await deep(made, script)
         made.file("memory/p1").write_text(HEDGE + "The hornbeam is dead.\n", encoding="utf-8")
         await made.index.refresh(made.writer.inbox, "p1")
-        again = await made.jobs.add(KIND, {})
+        again = await made.jobs.add(DEEP, {})
         await made.jobs.finished(again.job_id, 20)
         assert made.file("memory/p1").exists()
         assert made.text("wiki/garden").count("planted 2011") == 1

@@ -16,10 +16,12 @@ from memory_mcp.core.chat import Function, Message, Reply
 from memory_mcp.core.private import hide
 from memory_mcp.curate.findings import Finding
 from memory_mcp.curate.journal import Job
+from memory_mcp.curate.kinds import LUCID, LUCID_SECONDS
 from memory_mcp.curate.lucid import Lucid
 from memory_mcp.curate.pages import pages_of
 from memory_mcp.curate.pairs import candidates, compared
 from memory_mcp.curate.repair import line_edit
+from memory_mcp.curate.task import Kind
 from tests.curate.world import World, world
 
 pytestmark = pytest.mark.anyio
@@ -253,7 +255,7 @@ class Judge:
 async def judged(w: World, judge: Judge) -> tuple[str, tuple[Finding, ...]]:
     dreams = w.curation.dreams
     lucid = Lucid(replace(w.curation.parts, reasoner=judge), dreams)
-    w.jobs.learn(lucid.kinds)
+    w.jobs.learn({LUCID: Kind(lucid.run, LUCID_SECONDS)})
     job, findings = await looked(w)
     return job.outcome or "", findings
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from memory_mcp.core.config import CurationSettings
-from memory_mcp.curate.curation import curate
+from memory_mcp.curate.curation import Curation
 from memory_mcp.curate.journal import Journal
 from memory_mcp.curate.schedule import Due, Schedule, due
 from tests.curate.world import World, world
@@ -131,6 +131,6 @@ async def test_only_a_home_with_a_reasoner_that_may_write_has_a_schedule(tmp_pat
         config = parts.config.model_copy(
             update={"writing": parts.config.writing.model_copy(update={"read_only": True})}
         )
-        assert curate(replace(parts, config=config), journal).schedule is None
+        assert Curation(replace(parts, config=config), journal).schedule is None
     async with world(tmp_path / "none") as made:
         assert made.curation.schedule is None

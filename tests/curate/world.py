@@ -11,7 +11,7 @@ from typing import Any
 import anyio
 
 from memory_mcp.core.config import Config
-from memory_mcp.curate.curation import Curation, Parts, curate
+from memory_mcp.curate.curation import Curation, Parts
 from memory_mcp.curate.edit import Writer
 from memory_mcp.curate.jobs import Jobs
 from memory_mcp.curate.journal import Journal
@@ -88,7 +88,7 @@ async def world(
     writer = Writer(sources, view, history, clock, searcher, config.writing)
     reader = Reader(view, sources, config.chunking, history.recent.keep)
     parts = Parts(config, clock, view, history, searcher, reader, writer)
-    curation = curate(parts, Journal(home / ".state" / "jobs"))
+    curation = Curation(parts, Journal(home / ".state" / "jobs"))
     async with anyio.create_task_group() as tasks:
         made = World(home, clock, history, index, searcher, writer, curation, tasks)
         for reference, text in (notes or {}).items():
