@@ -26,6 +26,9 @@ from memory_mcp.front.locks import lock
 
 CAPABILITIES = {"resources": {"subscribe": True, "listChanged": True}, "tools": {}}
 
+ALONE_SECONDS = 60.0
+"""It may be started when its test has ended already; nobody would end it then."""
+
 
 def main(words: list[str]) -> int:
     """What `memory_mcp` does in these tests."""
@@ -72,8 +75,12 @@ class Engine:
         )
         places.write(str(self.home), self.me)
         report(ready=True)
+        listening.settimeout(ALONE_SECONDS)
         while True:
-            connection, _ = listening.accept()
+            try:
+                connection, _ = listening.accept()
+            except TimeoutError:
+                return
             threading.Thread(target=self.attend, args=(connection,), daemon=True).start()
 
     def attend(self, connection: socket.socket) -> None:
