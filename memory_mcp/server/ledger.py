@@ -229,6 +229,11 @@ def key_of(request_id: str | int) -> str:
     return json.dumps(request_id)
 
 
+def digest_of_bytes(data: bytes | None) -> str | None:
+    """A note's bytes as an `Intention` tells them; None: no file."""
+    return None if data is None else hashlib.sha256(data).hexdigest()
+
+
 def digest_of(tool: str, arguments: Mapping[str, Any]) -> str:
     """What tells a call from another one with the same id."""
     return hashlib.sha256(json.dumps([tool, arguments], sort_keys=True).encode()).hexdigest()

@@ -6,7 +6,6 @@ change that is on disk, or was and is in the history, is answered and not made a
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 
 import anyio.to_thread
@@ -19,7 +18,7 @@ from memory_mcp.curate.results import DeleteResult, EditResult, LinkResult, Writ
 from memory_mcp.notes import files
 from memory_mcp.notes.sources import Source
 from memory_mcp.server.answered import deleted, edited, linked, moved, wrote
-from memory_mcp.server.ledger import Call, Intention, time_text
+from memory_mcp.server.ledger import Call, Intention, digest_of_bytes, time_text
 from memory_mcp.server.session import Connection, Session
 
 _REVISION = 12
@@ -58,7 +57,7 @@ async def settled(call: Call, connection: Connection) -> t.CallToolResult | None
 def _look(intention: Intention, app: App) -> _Done | None:
     """Whether a change was made; None where the note is as it was before. Blocking."""
     current = _current(intention, app)
-    now = None if current is None else hashlib.sha256(current).hexdigest()
+    now = digest_of_bytes(current)
     if intention.after in (now, intention.before):  # it is there, or nothing had to be done
         return _Done(_decoded(current))
     kept = _kept(intention, app)
@@ -99,7 +98,7 @@ def _kept(intention: Intention, app: App) -> bytes | None:
     if not any(item.revision == revision and time_text(item.at) > since for item in versions):
         return None
     data = history.load(intention.reference, revision)
-    return data if hashlib.sha256(data).hexdigest() == intention.after else None
+    return data if digest_of_bytes(data) == intention.after else None
 
 
 async def _show(intention: Intention, app: App) -> None:

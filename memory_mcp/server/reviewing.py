@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
@@ -18,7 +17,7 @@ from memory_mcp.curate.results import DeleteResult
 from memory_mcp.curate.review import Review
 from memory_mcp.server.calls import ToolContext
 from memory_mcp.server.first_look import first_look
-from memory_mcp.server.ledger import Intention, key_of, time_text
+from memory_mcp.server.ledger import Intention, digest_of_bytes, key_of, time_text
 from memory_mcp.server.repeats import settled
 from memory_mcp.server.revisions import read_before
 from memory_mcp.server.session import Connection, connection_of
@@ -169,8 +168,8 @@ def _intend(ctx: ToolContext, tool: str, made: Made, *, whole: bool) -> None:
     intention = Intention(
         tool=tool,
         reference=made.reference,
-        before=_digest(made.before),
-        after=_digest(made.after),
+        before=digest_of_bytes(made.before),
+        after=digest_of_bytes(made.after),
         kept=None if kept is None else time_text(kept),
         whole=whole,
         warnings=made.warnings,
@@ -178,10 +177,6 @@ def _intend(ctx: ToolContext, tool: str, made: Made, *, whole: bool) -> None:
         also=made.also,
     )
     connection.ledger.intend(key_of(request.request_id), intention)
-
-
-def _digest(data: bytes | None) -> str | None:
-    return None if data is None else hashlib.sha256(data).hexdigest()
 
 
 def _pages(changes: tuple[Change, ...], said: Said) -> dict[str, str]:

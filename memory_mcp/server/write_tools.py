@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from typing import Annotated, Any
 
 import mcp_types as t
@@ -14,7 +13,7 @@ from memory_mcp.curate.step import Step
 from memory_mcp.server.answered import deleted, edited, linked, wrote
 from memory_mcp.server.calls import Offer, ToolContext
 from memory_mcp.server.first_look import first_look
-from memory_mcp.server.ledger import Intention, key_of, time_text
+from memory_mcp.server.ledger import Intention, digest_of_bytes, key_of, time_text
 from memory_mcp.server.reviewing import deleted_in_review
 from memory_mcp.server.revisions import read_before
 from memory_mcp.server.session import connection_of
@@ -175,8 +174,8 @@ def _writer(ctx: ToolContext, tool: str, *, whole: bool = False) -> Writer:
         intention = Intention(
             tool=tool,
             reference=step.reference,
-            before=_digest(step.before),
-            after=_digest(step.after),
+            before=digest_of_bytes(step.before),
+            after=digest_of_bytes(step.after),
             kept=None if kept is None else time_text(kept),
             whole=whole,
             warnings=step.warnings,
@@ -185,7 +184,3 @@ def _writer(ctx: ToolContext, tool: str, *, whole: bool = False) -> Writer:
         ledger.intend(key, intention)
 
     return writer.noting(intend)
-
-
-def _digest(data: bytes | None) -> str | None:
-    return None if data is None else hashlib.sha256(data).hexdigest()
