@@ -22,7 +22,7 @@ from benchmarks.quality import locomo
 from benchmarks.quality.metrics import error
 from benchmarks.quality.runs import run_golden, run_locomo, run_xquad
 from benchmarks.quality.table import Table, falls
-from benchmarks.quality.ways import ABLATIONS, LEGS
+from benchmarks.quality.ways import ABLATIONS, IDEAS, LEGS, SHIPPED
 
 BASELINE = Path(__file__).parent / "baseline.json"
 
@@ -32,6 +32,9 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--locomo", type=Path, help="folder with notes.json, questions.json, md/")
     parser.add_argument("--xquad", type=Path, help="folder with en.json, de.json, es.json")
     parser.add_argument("--ablations", action="store_true", help="also with each rule left out")
+    parser.add_argument(
+        "--ideas", action="store_true", help="other weights against those shipped, in pairs"
+    )
     parser.add_argument("--provider", help="embedding.provider, instead of the bundled model")
     parser.add_argument("--model", help="embedding.model")
     parser.add_argument("--home", type=Path, help="where embeddings are kept for the next run")
@@ -54,7 +57,7 @@ async def main() -> int:
     print(
         f"{platform.platform()}, {platform.machine()}, Python {platform.python_version()}, {today}"
     )
-    ways = (*LEGS, *ABLATIONS) if options.ablations else LEGS
+    ways = LEGS + ABLATIONS * options.ablations + IDEAS * options.ideas
     given = {"provider": options.provider, "model": options.model}
     embedding = {name: value for name, value in given.items() if value}
     with tempfile.TemporaryDirectory() as temporary:
@@ -65,6 +68,7 @@ async def main() -> int:
             await run_locomo(data, home / "locomo", table, ways, embedding)
         if options.xquad:
             await run_xquad(options.xquad, home, table, ways, embedding)
+    table.compare(SHIPPED.name, [way.name for way in IDEAS])
     print(f"standard error near 93 % and n=786: {100 * error(0.93, 786):.1f} points")
     if options.write:
         table.write(options.write)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import fmean
+from statistics import fmean, stdev
 
 BUDGETS = (500, 1500)
 HITS = (1, 5, 10)
@@ -33,16 +33,29 @@ class Answer:
 
 def measure(answers: Sequence[Answer]) -> dict[str, float]:
     """H@k, R@k, MRR at 10 and T@B, each the mean over the questions."""
-    found: dict[str, float] = {}
-    for k in HITS:
-        found[f"H@{k}"] = fmean(hit(answer.notes, answer.gold_notes, k) for answer in answers)
-    for k in RECALLS:
-        found[f"R@{k}"] = fmean(recall(answer.notes, answer.gold_notes, k) for answer in answers)
-    found["MRR"] = fmean(reciprocal(answer.notes, answer.gold_notes) for answer in answers)
-    for budget in BUDGETS:
-        found[f"T@{budget}"] = fmean(
-            within(answer.passages, answer.gold_facts, budget) for answer in answers
-        )
+    each = [figures(answer) for answer in answers]
+    return {name: fmean(one[name] for one in each) for name in each[0]}
+
+
+def figures(answer: Answer) -> dict[str, float]:
+    """The same of one question."""
+    notes, gold = answer.notes, answer.gold_notes
+    return {
+        **{f"H@{k}": hit(notes, gold, k) for k in HITS},
+        **{f"R@{k}": recall(notes, gold, k) for k in RECALLS},
+        "MRR": reciprocal(notes, gold),
+        **{f"T@{most}": within(answer.passages, answer.gold_facts, most) for most in BUDGETS},
+    }
+
+
+def paired(before: Sequence[Answer], after: Sequence[Answer]) -> dict[str, tuple[float, float]]:
+    """For each figure the mean of the differences between two rankings of the same questions, and
+    its standard error."""
+    found = {}
+    pairs = [(figures(old), figures(new)) for old, new in zip(before, after, strict=True)]
+    for name in pairs[0][0]:
+        steps = [new[name] - old[name] for old, new in pairs]
+        found[name] = fmean(steps), stdev(steps) / math.sqrt(len(steps))
     return found
 
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from benchmarks.quality.metrics import Answer, measure
+from benchmarks.quality.metrics import Answer, measure, paired
 
 Row = dict[str, float | int | str]
 
@@ -19,6 +19,7 @@ class Table:
 
     def __init__(self) -> None:
         self.rows: list[Row] = []
+        self._answers: dict[tuple[str, str], Sequence[Answer]] = {}
 
     def report(
         self,
@@ -31,6 +32,7 @@ class Table:
         found = {key: 100 * value for key, value in {**measure(answers), **(more or {})}.items()}
         if not any(answer.passages for answer in answers):
             found = {key: value for key, value in found.items() if not key.startswith("T@")}
+        self._answers[table, ranking] = answers
         self.add(table, ranking, len(answers), found)
 
     def add(self, table: str, ranking: str, count: int, found: dict[str, float]) -> None:
@@ -39,6 +41,18 @@ class Table:
         self.rows.append({"table": table, "ranking": ranking, "n": count, **rounded})
         numbers = " ".join(f"{key} {value:5}" for key, value in rounded.items())
         print(f"{table:22} {ranking:20} n={count:<5} {numbers}", flush=True)
+
+    def compare(self, ranking: str, others: Sequence[str]) -> None:
+        """Print what other rankings gain or lose against `ranking`, question by question, in
+        points, with the standard error of the difference."""
+        for (table, name), answers in self._answers.items():
+            if name in others and (table, ranking) in self._answers:
+                steps = paired(self._answers[table, ranking], answers)
+                numbers = " ".join(
+                    f"{key} {100 * mean:+.1f} ±{100 * spread:.1f}"
+                    for key, (mean, spread) in steps.items()
+                )
+                print(f"{table:22} {name:20} against {ranking}: {numbers}", flush=True)
 
     def write(self, path: Path) -> None:
         """Keep the rows, one a line."""

@@ -56,3 +56,15 @@ ABLATIONS = (
     Way("with page support", SearchSettings(page_support=0.1)),
 )
 """Each fusion bare, and each rule left out of what is shipped."""
+
+IDEAS = (
+    Way("tokens 1.3", weights=replace(Weights(), tokens=1.3)),
+    Way("tokens .7", weights=replace(Weights(), tokens=0.7)),
+    Way("whole notes .8", weights=replace(Weights(), note=0.8)),
+    Way("neighbours .1", weights=replace(Weights(), beside=0.1)),
+    Way("notes .8, neighbours .1", weights=replace(Weights(), note=0.8, beside=0.1)),
+    Way("word pairs .4", weights=replace(Weights(), pair=0.4)),
+    Way("vectors half, always", SearchSettings(vector_weight=0.5)),
+    Way("page support .1", SearchSettings(page_support=0.1)),
+)
+"""What else was tried, to be compared question by question."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from benchmarks.quality.metrics import (
     area,
     hit,
     measure,
+    paired,
     recall,
     reciprocal,
     within,
@@ -83,6 +85,15 @@ def test_a_passage_that_exceeds_the_budget_ends_the_taking() -> None:
 def test_a_perfect_ranking_measures_one() -> None:
     answer = Answer(("a",), (Taken(9, frozenset({"x"})),), frozenset({"a"}), frozenset({"x"}))
     assert set(measure([answer]).values()) == {1.0}
+
+
+def test_rankings_of_the_same_questions_are_compared_in_pairs() -> None:
+    right, second = (
+        Answer(notes, (), frozenset({"a"}), frozenset({"a"})) for notes in (("a",), ("b", "a"))
+    )
+    found = paired([right, second, second, second], [second, second, second, right])
+    assert found["MRR"] == pytest.approx((0, math.sqrt(1 / 24)))
+    assert found["H@5"] == pytest.approx((0, 0))
 
 
 def test_the_area_is_one_for_apart_and_a_half_for_equal_scores() -> None:
