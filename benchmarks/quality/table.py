@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 from benchmarks.quality.metrics import Answer, measure, paired
 
+T = TypeVar("T")
 Row = dict[str, float | int | str]
 
 WORSE = 1.0
@@ -29,9 +31,8 @@ class Table:
         more: Mapping[str, float] | None = None,
     ) -> None:
         """Measure, add a row, with `more` shares, and print it."""
-        found = {key: 100 * value for key, value in {**measure(answers), **(more or {})}.items()}
-        if not any(answer.passages for answer in answers):
-            found = {key: value for key, value in found.items() if not key.startswith("T@")}
+        found = {**_told(measure(answers), answers), **(more or {})}
+        found = {key: 100 * value for key, value in found.items()}
         self._answers[table, ranking] = answers
         self.add(table, ranking, len(answers), found)
 
@@ -47,7 +48,7 @@ class Table:
         points, with the standard error of the difference."""
         for (table, name), answers in self._answers.items():
             if name in others and (table, ranking) in self._answers:
-                steps = paired(self._answers[table, ranking], answers)
+                steps = _told(paired(self._answers[table, ranking], answers), answers)
                 numbers = " ".join(
                     f"{key} {100 * mean:+.1f} ±{100 * spread:.1f}"
                     for key, (mean, spread) in steps.items()
@@ -58,6 +59,13 @@ class Table:
         """Keep the rows, one a line."""
         lines = ",\n".join(json.dumps(row, ensure_ascii=False) for row in self.rows)
         path.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
+
+
+def _told(figures: Mapping[str, T], answers: Sequence[Answer]) -> dict[str, T]:
+    """Without those of a budget where no ranking has passages."""
+    if any(answer.passages for answer in answers):
+        return dict(figures)
+    return {key: value for key, value in figures.items() if not key.startswith("T@")}
 
 
 def falls(before: Iterable[Row], now: Iterable[Row]) -> list[str]:
