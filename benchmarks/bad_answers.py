@@ -34,11 +34,11 @@ from memory_mcp.core.errors import (
 )
 from memory_mcp.core.metadata import metadata
 from memory_mcp.core.parse import parse
-from memory_mcp.curate.deep import Deep
-from memory_mcp.curate.journal import Job
-from memory_mcp.curate.kinds import DEEP, DEEP_SECONDS
-from memory_mcp.curate.loss import absent
-from memory_mcp.curate.task import Kind
+from memory_mcp.curate.compare.loss import absent
+from memory_mcp.curate.deep.job import Deep
+from memory_mcp.curate.jobs.journal import Job
+from memory_mcp.curate.jobs.kinds import DEEP, DEEP_SECONDS
+from memory_mcp.curate.jobs.task import Kind
 from memory_mcp.settings.prompts import shipped
 from tests.curate.world import World, world
 

@@ -23,7 +23,7 @@ from pathlib import Path
 from secret_samples import SENTENCES, Sample, ordinary, secrets
 
 from memory_mcp.core import secret
-from memory_mcp.curate import detector
+from memory_mcp.curate.write import detector
 
 Look = Callable[[str], bool]
 

@@ -20,11 +20,11 @@ from memory_mcp.core.config import Config
 from memory_mcp.core.errors import MemoryMcpError, StorageError
 from memory_mcp.core.ports import Clock, Embedder
 from memory_mcp.curate.curation import Curation, Parts
-from memory_mcp.curate.edit import Writer
-from memory_mcp.curate.jobs import Jobs
-from memory_mcp.curate.journal import Journal, Owner
-from memory_mcp.curate.save import Saver
-from memory_mcp.curate.scoped import ScopedWriter
+from memory_mcp.curate.jobs.journal import Journal, Owner
+from memory_mcp.curate.jobs.worker import Jobs
+from memory_mcp.curate.save.saver import Saver
+from memory_mcp.curate.write.edit import Writer
+from memory_mcp.curate.write.scoped import ScopedWriter
 from memory_mcp.index.embedder import make_embedder
 from memory_mcp.index.index import Index
 from memory_mcp.index.view import IndexView

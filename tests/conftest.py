@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import settings
 
-from memory_mcp.curate.detector import suspicions
+from memory_mcp.curate.write.detector import suspicions
 
 settings.register_profile("house", deadline=None)  # speed is measured in benchmarks/, never here
 settings.load_profile("house")

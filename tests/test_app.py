@@ -13,7 +13,7 @@ import pytest
 from memory_mcp.app import App, Home, open_app, open_home
 from memory_mcp.core.config import Config
 from memory_mcp.core.errors import ConfigError, ConflictError, NotFoundError
-from memory_mcp.curate.journal import Journal
+from memory_mcp.curate.jobs.journal import Journal
 from memory_mcp.search.hit import SearchRequest
 from tests.fakes import HashEmbedder
 

@@ -21,7 +21,7 @@ from memory_mcp.core.errors import (
     NotFoundError,
     RefusedError,
 )
-from memory_mcp.curate.journal import Journal
+from memory_mcp.curate.jobs.journal import Journal
 from memory_mcp.search.hit import SearchRequest
 from memory_mcp.settings.project import Project
 from memory_mcp.settings.project_file import ProjectFile

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import get_args
 
 from memory_mcp.core.ports import Embedder
-from memory_mcp.curate.novelty import Kind, Novelty, compare
+from memory_mcp.curate.compare.novelty import Kind, Novelty, compare
 
 PAIRS = Path(__file__).parent / "pairs.jsonl"
 LABELS: tuple[str, ...] = get_args(Kind)

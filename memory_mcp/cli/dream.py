@@ -17,13 +17,13 @@ from memory_mcp.cli.wording import for_person, when
 from memory_mcp.core.config import Config
 from memory_mcp.core.counting import counted
 from memory_mcp.core.errors import MemoryMcpError
-from memory_mcp.curate.findings import PHASES, STATUSES, Dream, Dreams, Finding, owner_of
-from memory_mcp.curate.plan import Change, unified_diff
+from memory_mcp.curate.plans.plan import Change, unified_diff
+from memory_mcp.curate.review.findings import PHASES, STATUSES, Dream, Dreams, Finding, owner_of
 
 if TYPE_CHECKING:
     from memory_mcp.app import App
-    from memory_mcp.curate.approve import Decided
-    from memory_mcp.curate.journal import Job
+    from memory_mcp.curate.jobs.journal import Job
+    from memory_mcp.curate.review.approve import Decided
 
 WAIT_SECONDS = 3600.0
 """How long `--wait` stays; a longer pass goes on with the next server."""
@@ -55,7 +55,7 @@ def run(setup: Setup, phase: str, force: bool, dry_run: bool, wait: bool, json_:
 
     rem reads conversations, deep files the inbox into the wiki, lucid checks the wiki.
     """
-    from memory_mcp.curate.dream import add_dream
+    from memory_mcp.curate.jobs.dream import add_dream
 
     config = setup.existing()
     if dry_run:

@@ -16,7 +16,7 @@ from memory_mcp.cli.wording import when
 from memory_mcp.core.config import Config
 from memory_mcp.core.errors import AmbiguousError, NotFoundError, RefusedError, StorageError
 from memory_mcp.core.reference import GLOBAL, INBOX, PROJECT, join, split
-from memory_mcp.curate.record import undo_of
+from memory_mcp.curate.plans.record import undo_of
 from memory_mcp.notes.history import History
 from memory_mcp.notes.own import keeper, project_keeper
 from memory_mcp.notes.place import is_taken
@@ -25,7 +25,7 @@ from memory_mcp.settings.project import Project
 
 if TYPE_CHECKING:
     from memory_mcp.app import App
-    from memory_mcp.curate.approve import TakenBack
+    from memory_mcp.curate.review.approve import TakenBack
 
 
 @click.command()
@@ -99,7 +99,7 @@ def _restore_run(setup: Setup, run: str, json_: bool) -> None:
 
 async def _taken_back(app: App, run: str) -> TakenBack:
     """Take a run back where it was made: in the project, or outside of it."""
-    from memory_mcp.curate.journal import OPEN
+    from memory_mcp.curate.jobs.journal import OPEN
 
     with suppress(NotFoundError):
         if app.jobs.list(run)[0].status in OPEN:

@@ -14,7 +14,7 @@ from memory_mcp.cli.context import Setup, as_json, pass_setup
 from memory_mcp.cli.running import WORDS, with_memory
 from memory_mcp.core.counting import counted
 from memory_mcp.curate.importing.item import KINDS, Kind
-from memory_mcp.curate.plan import unified_diff
+from memory_mcp.curate.plans.plan import unified_diff
 
 if TYPE_CHECKING:
     from memory_mcp.app import App

@@ -18,7 +18,7 @@ from memory_mcp.core.errors import MemoryMcpError, NotFoundError
 
 if TYPE_CHECKING:
     from memory_mcp.app import App
-    from memory_mcp.curate.journal import Job
+    from memory_mcp.curate.jobs.journal import Job
 
 FILING_SECONDS = 15.0
 """How long `save` stays for the filing; after that another process does it."""
@@ -99,7 +99,7 @@ def journal_jobs(
 ) -> Sequence[Job]:
     """The jobs of an agent (and of a project), read from the journal of its home. Raises
     NotFoundError for one that it does not have."""
-    from memory_mcp.curate.journal import Journal
+    from memory_mcp.curate.jobs.journal import Journal
 
     records = Journal(home / ".state" / "jobs").records()
     owners = ((agent, None), (agent, project))

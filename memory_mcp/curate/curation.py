@@ -12,25 +12,25 @@ from typing import TYPE_CHECKING
 
 import anyio.to_thread
 
-from memory_mcp.curate import kinds
-from memory_mcp.curate.findings import Dreams, owner_of
-from memory_mcp.curate.jobs import Jobs
-from memory_mcp.curate.journal import Journal
+from memory_mcp.curate.jobs import kinds
+from memory_mcp.curate.jobs.journal import Journal
+from memory_mcp.curate.jobs.schedule import Schedule
+from memory_mcp.curate.jobs.task import Kind, Outcome, Task
+from memory_mcp.curate.jobs.worker import Jobs
 from memory_mcp.curate.parts import Parts
-from memory_mcp.curate.reasoning import reasoner_of
-from memory_mcp.curate.review import Reviews
-from memory_mcp.curate.runs import Runs
-from memory_mcp.curate.save import Saver
-from memory_mcp.curate.schedule import Schedule
-from memory_mcp.curate.task import Kind, Outcome, Task
+from memory_mcp.curate.plans.runs import Runs
+from memory_mcp.curate.reason.chosen import reasoner_of
+from memory_mcp.curate.review.findings import Dreams, owner_of
+from memory_mcp.curate.review.review import Reviews
+from memory_mcp.curate.save.saver import Saver
 
 if TYPE_CHECKING:
-    from memory_mcp.curate.approve import Approvals
-    from memory_mcp.curate.deep import Deep
+    from memory_mcp.curate.deep.job import Deep
     from memory_mcp.curate.enrich import Enrich
-    from memory_mcp.curate.filer import Filer
-    from memory_mcp.curate.lucid import Lucid
-    from memory_mcp.curate.rem import Rem
+    from memory_mcp.curate.lucid.job import Lucid
+    from memory_mcp.curate.rem.job import Rem
+    from memory_mcp.curate.review.approve import Approvals
+    from memory_mcp.curate.save.filer import Filer
 
 __all__ = ["Curation", "Parts"]
 
@@ -76,35 +76,35 @@ class Curation:
     @cached_property
     def approvals(self) -> Approvals:
         """The decisions on findings."""
-        from memory_mcp.curate.approve import Approvals
+        from memory_mcp.curate.review.approve import Approvals
 
         return Approvals(self.parts, self.runs, self.dreams)
 
     @cached_property
     def filer(self) -> Filer:
         """What files saved texts."""
-        from memory_mcp.curate.filer import Filer
+        from memory_mcp.curate.save.filer import Filer
 
         return Filer(self.parts, self.runs)
 
     @cached_property
     def rem(self) -> Rem:
         """What reads conversations."""
-        from memory_mcp.curate.rem import Rem
+        from memory_mcp.curate.rem.job import Rem
 
         return Rem(self.parts, self.dreams)
 
     @cached_property
     def deep(self) -> Deep:
         """What takes the inbox over into the wiki."""
-        from memory_mcp.curate.deep import Deep
+        from memory_mcp.curate.deep.job import Deep
 
         return Deep(self.parts, self.runs, self.dreams)
 
     @cached_property
     def lucid(self) -> Lucid:
         """What looks through the wiki."""
-        from memory_mcp.curate.lucid import Lucid
+        from memory_mcp.curate.lucid.job import Lucid
 
         return Lucid(self.parts, self.dreams)
 

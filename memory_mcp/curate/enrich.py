@@ -11,17 +11,17 @@ import anyio.to_thread
 from memory_mcp.core.errors import ConflictError, InputError, ReasonerError
 from memory_mcp.core.framing import one_line
 from memory_mcp.core.given import given_text
-from memory_mcp.curate.copies import remove_copies
-from memory_mcp.curate.deep import Deep
-from memory_mcp.curate.jobs import Jobs
-from memory_mcp.curate.journal import Job
-from memory_mcp.curate.kinds import ENRICH, MOST_DAYS
-from memory_mcp.curate.old_transcripts import put_away
+from memory_mcp.curate.deep.copies import remove_copies
+from memory_mcp.curate.deep.job import Deep
+from memory_mcp.curate.jobs.journal import Job
+from memory_mcp.curate.jobs.kinds import ENRICH, MOST_DAYS
+from memory_mcp.curate.jobs.task import Outcome, Task
+from memory_mcp.curate.jobs.worker import Jobs
 from memory_mcp.curate.parts import Parts
-from memory_mcp.curate.rem import Rem
-from memory_mcp.curate.runs import Runs
-from memory_mcp.curate.task import Outcome, Task
-from memory_mcp.curate.waiting import in_folders
+from memory_mcp.curate.plans.runs import Runs
+from memory_mcp.curate.rem.job import Rem
+from memory_mcp.curate.transcripts.old import put_away
+from memory_mcp.curate.transcripts.waiting import in_folders
 from memory_mcp.search.hit import SearchRequest
 
 _FOUND = 50

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from memory_mcp.core.config import Config
 from memory_mcp.core.ports import Clock, Reasoner
-from memory_mcp.curate.edit import Writer
-from memory_mcp.curate.planner import Planner
-from memory_mcp.curate.reasoning import reasoner_of
+from memory_mcp.curate.plans.planner import Planner
+from memory_mcp.curate.reason.chosen import reasoner_of
+from memory_mcp.curate.write.edit import Writer
 from memory_mcp.index.view import IndexView
 from memory_mcp.notes.history import History
 from memory_mcp.search.read import Reader

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import mcp_types as t
 
-from memory_mcp.curate.results import DeleteResult, EditResult, LinkResult, WriteResult
+from memory_mcp.curate.write.results import DeleteResult, EditResult, LinkResult, WriteResult
 from memory_mcp.server.answers import Answer
 from memory_mcp.server.convert import fitting, shorts
 from memory_mcp.server.text import delete_text, edit_text, link_text, write_text

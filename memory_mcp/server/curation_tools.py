@@ -7,7 +7,7 @@ from typing import Annotated
 import mcp_types as t
 from pydantic import Field
 
-from memory_mcp.curate.kinds import MOST_DAYS
+from memory_mcp.curate.jobs.kinds import MOST_DAYS
 from memory_mcp.server.answers import Answer
 from memory_mcp.server.calls import Offer, ToolContext
 from memory_mcp.server.session import connection_of

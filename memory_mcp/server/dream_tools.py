@@ -10,8 +10,8 @@ from pydantic import Field
 
 from memory_mcp.core.errors import InputError
 from memory_mcp.core.slug import shown
-from memory_mcp.curate.dream import add_dream
-from memory_mcp.curate.findings import PHASES, Dream, Finding
+from memory_mcp.curate.jobs.dream import add_dream
+from memory_mcp.curate.review.findings import PHASES, Dream, Finding
 from memory_mcp.server.answers import Answer, first_fitting
 from memory_mcp.server.calls import Offer, ToolContext
 from memory_mcp.server.convert import short, shorts
@@ -28,7 +28,7 @@ from memory_mcp.server.wire_curation import (
 )
 
 if TYPE_CHECKING:
-    from memory_mcp.curate.approve import Decided
+    from memory_mcp.curate.review.approve import Decided
 
 _CONTENT = 20_000
 """Characters of a proposed text that are shown; its note may be longer."""

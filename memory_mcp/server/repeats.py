@@ -13,8 +13,8 @@ import mcp_types as t
 
 from memory_mcp.app import App
 from memory_mcp.core.errors import ConflictError, NotFoundError
-from memory_mcp.curate.relation import relations
-from memory_mcp.curate.results import DeleteResult, EditResult, LinkResult, WriteResult
+from memory_mcp.curate.write.relation import relations
+from memory_mcp.curate.write.results import DeleteResult, EditResult, LinkResult, WriteResult
 from memory_mcp.notes import files
 from memory_mcp.notes.sources import Source
 from memory_mcp.server.answered import deleted, edited, linked, moved, wrote

@@ -12,12 +12,12 @@ from pydantic import Field
 from memory_mcp.core.edit import EditRequest
 from memory_mcp.core.errors import InputError, RefusedError
 from memory_mcp.core.slug import shown
-from memory_mcp.curate.conflict import check_revision
 from memory_mcp.curate.curation import Curation
-from memory_mcp.curate.plan import Spot
-from memory_mcp.curate.planner import Planner
-from memory_mcp.curate.results import DeleteResult, EditResult, WriteResult
-from memory_mcp.curate.review import Review
+from memory_mcp.curate.plans.plan import Spot
+from memory_mcp.curate.plans.planner import Planner
+from memory_mcp.curate.review.review import Review
+from memory_mcp.curate.write.conflict import check_revision
+from memory_mcp.curate.write.results import DeleteResult, EditResult, WriteResult
 from memory_mcp.server.answered import deleted, edited, moved, wrote
 from memory_mcp.server.answers import Answer
 from memory_mcp.server.calls import Offer, ToolContext
@@ -59,7 +59,7 @@ async def dream_review(
             return await _answer(curation, review, active=True)
         closing = await anyio.to_thread.run_sync(curation.reviews.get, session)
         if closing is not None:
-            from memory_mcp.curate.review_end import conclude  # loaded with the first review
+            from memory_mcp.curate.review.end import conclude  # loaded with the first review
 
             await conclude(curation.parts, curation.runs, closing, summary)
             await anyio.to_thread.run_sync(curation.reviews.end, session)

@@ -11,10 +11,10 @@ import mcp_types as t
 
 from memory_mcp.core.errors import RefusedError
 from memory_mcp.core.parse import revision_of
-from memory_mcp.curate.plan import Change, Spot
-from memory_mcp.curate.planner import WIKI, Planner
-from memory_mcp.curate.results import DeleteResult
-from memory_mcp.curate.review import Review
+from memory_mcp.curate.plans.plan import Change, Spot
+from memory_mcp.curate.plans.planner import WIKI, Planner
+from memory_mcp.curate.review.review import Review
+from memory_mcp.curate.write.results import DeleteResult
 from memory_mcp.server.calls import ToolContext
 from memory_mcp.server.first_look import first_look
 from memory_mcp.server.ledger import Intention, digest_of_bytes, key_of, time_text

@@ -18,7 +18,7 @@ from memory_mcp.server.wire_curation import (
 )
 
 if TYPE_CHECKING:
-    from memory_mcp.curate.approve import Decided
+    from memory_mcp.curate.review.approve import Decided
 
 _REASON = 1500
 _LISTED = 40

@@ -8,8 +8,8 @@ import mcp_types as t
 from pydantic import Field
 
 from memory_mcp.core.edit import EditRequest
-from memory_mcp.curate.edit import Writer
-from memory_mcp.curate.step import Step
+from memory_mcp.curate.write.edit import Writer
+from memory_mcp.curate.write.step import Step
 from memory_mcp.server.answered import deleted, edited, linked, wrote
 from memory_mcp.server.calls import Offer, ToolContext
 from memory_mcp.server.first_look import first_look

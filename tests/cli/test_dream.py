@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from memory_mcp.cli.wording import for_person
-from memory_mcp.curate.findings import Dreams, Finding
+from memory_mcp.curate.review.findings import Dreams, Finding
 from tests.cli.conftest import Command, note
 
 TEA = "\ufeff---\r\ntitle: Tea # mine\r\n---\r\n# Tea\r\n\r\nBlack, at four.\r\n"

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from memory_mcp.core.errors import InputError
-from memory_mcp.curate.journal import Job
-from memory_mcp.curate.old_transcripts import put_away
-from tests.curate.test_speech import claude
+from memory_mcp.curate.jobs.journal import Job
+from memory_mcp.curate.transcripts.old import put_away
+from tests.curate.transcripts.test_speech import claude
 from tests.curate.world import World, world
 from tests.fakes import FixedClock
 

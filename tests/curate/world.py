@@ -12,10 +12,10 @@ import anyio
 
 from memory_mcp.core.config import Config
 from memory_mcp.curate.curation import Curation, Parts
-from memory_mcp.curate.edit import Writer
-from memory_mcp.curate.jobs import Jobs
-from memory_mcp.curate.journal import Journal
-from memory_mcp.curate.save import Saver
+from memory_mcp.curate.jobs.journal import Journal
+from memory_mcp.curate.jobs.worker import Jobs
+from memory_mcp.curate.save.saver import Saver
+from memory_mcp.curate.write.edit import Writer
 from memory_mcp.index.index import Index
 from memory_mcp.index.view import IndexView
 from memory_mcp.notes.history import History

@@ -18,7 +18,7 @@ import anyio.to_thread
 import pytest
 import yaml
 
-from tests.curate.test_speech import claude
+from tests.curate.transcripts.test_speech import claude
 from tests.front.hooks import run_hook
 from tests.journeys.runs import memory
 from tests.journeys.test_engine import House, found, house

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from memory_mcp.curate.findings import Finding
+from memory_mcp.curate.review.findings import Finding
 from memory_mcp.settings.prompts import shipped
 from tests.server.worlds import SECONDS, Talk, World, talking, world
 

@@ -10,7 +10,7 @@ from typing import Any
 import anyio
 import pytest
 
-from memory_mcp.curate.place import inbox_of
+from memory_mcp.curate.write.place import inbox_of
 from memory_mcp.notes.lock import locked
 from memory_mcp.server.session import Connection
 from tests.server.wires import ENVELOPE, HELLO, READY, RawClient, connected

@@ -9,11 +9,11 @@ from typing import Any
 import anyio
 import pytest
 
-from memory_mcp.curate.findings import Finding
+from memory_mcp.curate.review.findings import Finding
 from memory_mcp.front.queueing import queue
 from memory_mcp.server.framing import NOTICE
 from memory_mcp.server.session import Options
-from tests.curate.test_speech import claude
+from tests.curate.transcripts.test_speech import claude
 from tests.scripted_model import Rule, ScriptedModel
 from tests.server.attempts import Caller, place, structured
 from tests.server.worlds import MODES, World, talking, world

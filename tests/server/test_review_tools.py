@@ -8,7 +8,7 @@ from typing import Any
 import anyio
 import pytest
 
-from memory_mcp.curate.findings import Finding
+from memory_mcp.curate.review.findings import Finding
 from memory_mcp.server.http.grants import Grant
 from memory_mcp.server.session import Options
 from tests.server import ports

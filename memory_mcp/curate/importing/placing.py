@@ -11,8 +11,8 @@ from memory_mcp.core.errors import MemoryMcpError
 from memory_mcp.core.slug import is_lost_on_windows, slug_from
 from memory_mcp.curate.importing.item import Item
 from memory_mcp.curate.importing.stamp import Origin, origin_of
-from memory_mcp.curate.plan import Spot
-from memory_mcp.curate.planner import WIKI, Planner
+from memory_mcp.curate.plans.plan import Spot
+from memory_mcp.curate.plans.planner import WIKI, Planner
 from memory_mcp.notes import files
 from memory_mcp.notes.place import is_taken
 

@@ -24,15 +24,15 @@ from memory_mcp.core.reference import clean
 from memory_mcp.core.slug import shown
 from memory_mcp.core.wording import Wording, wording
 from memory_mcp.curate.curation import Parts
-from memory_mcp.curate.edit import iso
 from memory_mcp.curate.importing.claude import read_claude
 from memory_mcp.curate.importing.folder import read_folder
 from memory_mcp.curate.importing.graph import read_graph
 from memory_mcp.curate.importing.item import Item, Kind, Left, Reading
 from memory_mcp.curate.importing.placing import Into, Placed, Places
 from memory_mcp.curate.importing.stamp import Origin, check_readable, origin_of, stamped
-from memory_mcp.curate.plan import Change, Spot
-from memory_mcp.curate.policy import check_secrets
+from memory_mcp.curate.plans.plan import Change, Spot
+from memory_mcp.curate.write.edit import iso
+from memory_mcp.curate.write.policy import check_secrets
 from memory_mcp.notes.failure import plain_reason
 from memory_mcp.notes.own import real
 

@@ -10,8 +10,8 @@ import anyio
 import anyio.to_thread
 
 from memory_mcp.core.errors import StorageError
-from memory_mcp.curate.speech import last_speeches
-from memory_mcp.curate.transcripts import lines_from_end
+from memory_mcp.curate.transcripts.speech import last_speeches
+from memory_mcp.curate.transcripts.tail import lines_from_end
 from memory_mcp.recall.turn import Turn
 from memory_mcp.server.session import Options
 

@@ -1,0 +1,1 @@
+"""Jobs: noted durably, done once, behind, and begun by the clock."""

@@ -1,0 +1,1 @@
+"""REM: conversations are read, and what is worth keeping of them is proposed."""

@@ -1,0 +1,1 @@
+"""What the wiki says of itself: names of pages, its log, its index, what was replaced."""
