@@ -24,6 +24,7 @@ KEEP = 500
 """Runs that can be taken back; the oldest go first."""
 
 _ENDING = ".jsonl"
+_END_BYTES = 100  # more than a line has that ends a plan
 _UNDO = "undo-"
 
 End = Literal["done", "undone"]
@@ -105,10 +106,22 @@ class Records:
         return tuple(run for run in self.runs() if self._is_open(run))
 
     def _is_open(self, run: str) -> bool:
+        """Whether the last plan of a run was cut off; the others have ended before it began."""
         try:
-            return any(plan.end is None for plan in self.plans(run))
+            return not self._is_ended(run) and any(p.end is None for p in self.plans(run))
         except (NotFoundError, StorageError):
             return False  # somebody else's, or damaged
+
+    def _is_ended(self, run: str) -> bool:
+        """Whether the last line says how a plan ended: then the bytes of all its changes need not
+        be read. False also where that cannot be told."""
+        try:
+            with self._path(run).open("rb") as file:
+                file.seek(-min(_END_BYTES, file.seek(0, os.SEEK_END)), os.SEEK_END)
+                _, newline, last = file.read().rpartition(b"\n{")
+                return any("end" in line for line in _lines(b"{" + last if newline else b""))
+        except OSError:
+            return False
 
     def runs(self) -> list[str]:
         """All runs, the oldest first. Other files, such as a sync tool's copies, are no runs."""

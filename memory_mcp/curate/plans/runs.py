@@ -66,8 +66,10 @@ class Runs:
     ) -> None:
         with anyio.CancelScope(shield=True):
             await self._settle()
-            await anyio.to_thread.run_sync(_check_all, changes)
             known = await anyio.to_thread.run_sync(self._known, run)
+            with suppress(ConflictError):  # a record can be open at its last plan only
+                await self._go_on(run, known)
+            await anyio.to_thread.run_sync(_check_all, changes)
             number, at = len(known) + 1, iso(self._clock.now())
             note = partial(self._records.begin, run, number, at, changes, takes_back)
             await anyio.to_thread.run_sync(note)
@@ -95,8 +97,14 @@ class Runs:
 
         Raises ConflictError where a note was changed meanwhile; what was done is put back then.
         """
+        await self._go_on(run, await anyio.to_thread.run_sync(self._known, run_id_of(run)))
+        return await self.changed(run)
+
+    async def _go_on(self, run: str, known: Iterable[Planned]) -> None:
+        """Carry out those of a run's plans that were cut off. Raises as `resume`, after the
+        last."""
         failure: MemoryMcpError | None = None
-        for planned in await anyio.to_thread.run_sync(self._known, run_id_of(run)):
+        for planned in known:
             if planned.end is None:
                 try:
                     await self._carry_out(run, planned)
@@ -104,7 +112,6 @@ class Runs:
                     failure = error
         if failure is not None:
             raise failure
-        return await self.changed(run)
 
     async def changed(self, run: str) -> tuple[str, ...]:
         """The references that a run has changed so far, without what was taken back; none where

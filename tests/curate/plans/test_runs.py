@@ -239,6 +239,38 @@ async def test_a_cut_off_run_that_was_taken_back_stays_taken_back(tmp_path: Path
         assert state(there) == before
 
 
+async def test_a_plan_that_was_cut_off_ends_before_the_next_of_its_run_begins(
+    tmp_path: Path,
+) -> None:
+    """So the last line of a record tells whether anything is open."""
+    async with world(tmp_path, NOTES) as there:
+        runs = there.curation.runs
+        await runs.apply("deep-1", await promotion(there))
+        path = record(there, "deep-1")
+        path.write_bytes(path.read_bytes().splitlines(keepends=True)[0])
+        planner = there.curation.parts.planner()
+        await planner.edit(planner.page("garden"), EditRequest(append="And a pond."))
+        await runs.apply("deep-1", planner.changes)
+        ends = [
+            (line["plan"], line["end"])
+            for line in map(json.loads, path.read_text(encoding="utf-8").splitlines())
+            if "end" in line
+        ]
+        assert ends == [(1, "done"), (2, "done")]
+
+
+async def test_of_a_run_that_has_ended_only_the_last_line_is_looked_at(tmp_path: Path) -> None:
+    async with world(tmp_path, NOTES) as there:
+        await there.curation.runs.apply("deep-1", await promotion(there))
+        path = record(there, "deep-1")
+        first, last = path.read_bytes().splitlines(keepends=True)
+        path.write_bytes(first + b'{"plan": 9, "end": "done"}\n')
+        assert await there.curation.runs.recover() == ()
+        path.write_bytes(first + last[:-4])  # cut while it was written
+        assert await there.curation.runs.recover() == ("deep-1",)
+        assert await there.curation.runs.recover() == ()
+
+
 async def test_what_a_disk_refused_to_end_is_ended_before_others_build_upon_it(
     tmp_path: Path,
 ) -> None:
