@@ -5,13 +5,16 @@ What thinks about notes is loaded when it is first needed: a client waits for an
 
 from __future__ import annotations
 
+import logging
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import anyio
 import anyio.to_thread
 
+from memory_mcp.core.errors import StorageError
 from memory_mcp.curate.jobs import kinds
 from memory_mcp.curate.jobs.journal import Journal
 from memory_mcp.curate.jobs.schedule import Schedule
@@ -33,6 +36,11 @@ if TYPE_CHECKING:
     from memory_mcp.curate.save.filer import Filer
 
 __all__ = ["Curation", "Parts"]
+
+log = logging.getLogger(__name__)
+
+AGAIN_SECONDS = 60.0
+"""How often what a killed process left is looked for: few are killed, and nobody waits for it."""
 
 
 class Curation:
@@ -67,11 +75,21 @@ class Curation:
         )
         """When passes begin by themselves; None without a reasoner, and in read-only mode."""
 
-    async def run(self) -> None:
-        """Go on with what a kill cut off, then work on jobs until cancelled."""
-        await self.jobs.run(
-            self.runs.recover, None if self.schedule is None else self.schedule.run
-        )
+    async def run(self, again_seconds: float = AGAIN_SECONDS) -> None:
+        """Go on with what a kill cut off, here or since in another process, and work on jobs
+        until cancelled."""
+        await self.jobs.run(self.runs.recover, partial(self._beside, again_seconds))
+
+    async def _beside(self, again_seconds: float) -> None:
+        async with anyio.create_task_group() as tasks:
+            if self.schedule is not None:
+                tasks.start_soon(self.schedule.run)
+            while True:
+                await anyio.sleep(again_seconds)
+                try:
+                    await self.runs.recover()
+                except StorageError as error:
+                    log.warning("What was cut off waits: %s", error)
 
     @cached_property
     def approvals(self) -> Approvals:

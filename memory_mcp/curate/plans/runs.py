@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import logging
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import AbstractAsyncContextManager, suppress
 from functools import partial
 from pathlib import Path
 
@@ -26,6 +27,7 @@ from memory_mcp.curate.write.edit import iso
 from memory_mcp.index.view import IndexView
 from memory_mcp.notes import files
 from memory_mcp.notes.history import History
+from memory_mcp.notes.lock import WAIT_SECONDS, held
 
 log = logging.getLogger(__name__)
 
@@ -45,6 +47,7 @@ class Runs:
         self._index = index
         self._clock = clock
         self._read_only = read_only
+        self._locks = history.locks
         self._left: set[str] = set()
         """Runs with a plan that the disk did not let end; it ends before others build upon it."""
 
@@ -66,14 +69,21 @@ class Runs:
     ) -> None:
         with anyio.CancelScope(shield=True):
             await self._settle()
-            known = await anyio.to_thread.run_sync(self._known, run)
-            with suppress(ConflictError):  # a record can be open at its last plan only
-                await self._go_on(run, known)
-            await anyio.to_thread.run_sync(_check_all, changes)
-            number, at = len(known) + 1, iso(self._clock.now())
-            note = partial(self._records.begin, run, number, at, changes, takes_back)
-            await anyio.to_thread.run_sync(note)
-            await self._carry_out(run, Planned(number, tuple(changes)))
+            async with self._alone(run):
+                known = await anyio.to_thread.run_sync(self._known, run)
+                with suppress(ConflictError):  # a record can be open at its last plan only
+                    await self._go_on(run, known)
+                await anyio.to_thread.run_sync(_check_all, changes)
+                number, at = len(known) + 1, iso(self._clock.now())
+                note = partial(self._records.begin, run, number, at, changes, takes_back)
+                await anyio.to_thread.run_sync(note)
+                await self._carry_out(run, Planned(number, tuple(changes)))
+
+    def _alone(self, run: str, seconds: float = WAIT_SECONDS) -> AbstractAsyncContextManager[None]:
+        """The time in which nobody else carries out plans of a run: one that is open then was cut
+        off."""
+        name = hashlib.sha256(run.encode("ascii")).hexdigest()[:32]
+        return held(self._locks / f"run-{name}.lock", f"the run {run}", seconds)
 
     async def _settle(self) -> None:
         """Go on with plans that were begun here and not ended. One that is taken up much later
@@ -83,22 +93,29 @@ class Runs:
             await self.resume(run)
 
     async def recover(self) -> tuple[str, ...]:
-        """Go on with the plans that a kill cut off; the runs they are part of."""
+        """Go on with the plans that a kill cut off, here or in another process; the runs they are
+        part of. What is being carried out is left alone."""
         if self._read_only:
             return ()
-        runs = await anyio.to_thread.run_sync(self._records.open)
-        for run in runs:
+        taken = []
+        for run in await anyio.to_thread.run_sync(self._records.open):
             with suppress(MemoryMcpError):  # it says so itself, and has put back its part
-                await self.resume(run)
-        return runs
+                async with self._alone(run, 0):
+                    taken.append(run)
+                    await self._end_open(run)
+        return tuple(taken)
 
     async def resume(self, run: str) -> tuple[str, ...]:
         """Go on with the plans of one run that were cut off, and return what the run has changed.
 
         Raises ConflictError where a note was changed meanwhile; what was done is put back then.
         """
-        await self._go_on(run, await anyio.to_thread.run_sync(self._known, run_id_of(run)))
+        async with self._alone(run_id_of(run)):
+            await self._end_open(run_id_of(run))
         return await self.changed(run)
+
+    async def _end_open(self, run: str) -> None:
+        await self._go_on(run, await anyio.to_thread.run_sync(self._known, run))
 
     async def _go_on(self, run: str, known: Iterable[Planned]) -> None:
         """Carry out those of a run's plans that were cut off. Raises as `resume`, after the

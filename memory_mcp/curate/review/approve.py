@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import anyio
 import anyio.to_thread
-from filelock import FileLock, Timeout
 
 from memory_mcp.core.errors import ConflictError, MemoryMcpError, RefusedError, StorageError
 from memory_mcp.core.plain import clip
@@ -23,14 +21,13 @@ from memory_mcp.curate.plans.record import is_undo_of
 from memory_mcp.curate.plans.runs import Runs
 from memory_mcp.curate.review.findings import Dream, Dreams, Finding, Status
 from memory_mcp.curate.toolbox.toolbox import Toolbox
+from memory_mcp.notes.lock import held
 
 NO_ACTION = "none"
 """The action of a finding that no single call carries out."""
 
 _LONGEST_RUN = 100
 _LONGEST_REASON = 500
-_WAIT_SECONDS = 30.0
-_POLL_SECONDS = 0.02
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,26 +200,9 @@ class Approvals:
         known = next(item for item in after.findings if item.finding_id == finding.finding_id)
         return _decided(after, known)
 
-    @asynccontextmanager
-    async def _alone(self) -> AsyncIterator[None]:
+    def _alone(self) -> AbstractAsyncContextManager[None]:
         """The time in which this is the only decision of the home."""
-        folder = self._parts.state / "dreams"
-        await anyio.to_thread.run_sync(
-            partial(folder.mkdir, mode=0o700, parents=True, exist_ok=True)
-        )
-        lock = FileLock(folder / "decide.lock", timeout=0, mode=0o600)
-        with anyio.move_on_after(_WAIT_SECONDS):
-            while not lock.is_locked:
-                try:
-                    lock.acquire()
-                except Timeout:
-                    await anyio.sleep(_POLL_SECONDS)
-        if not lock.is_locked:
-            raise StorageError("Another decision on findings is under way; try again in a moment.")
-        try:
-            yield
-        finally:
-            lock.release()
+        return held(self._parts.state / "dreams" / "decide.lock", "deciding on findings")
 
 
 def run_of(dream_id: str, finding_id: str) -> str:

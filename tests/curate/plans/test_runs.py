@@ -7,6 +7,8 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+import anyio
+import anyio.lowlevel
 import pytest
 
 from memory_mcp.core.edit import EditRequest
@@ -14,6 +16,7 @@ from memory_mcp.core.errors import ConflictError, NotFoundError, RefusedError, S
 from memory_mcp.curate.plans.plan import Change, references, unified_diff
 from memory_mcp.curate.plans.runs import Runs
 from memory_mcp.index.view import IndexView
+from memory_mcp.notes.lock import locked
 from memory_mcp.notes.sources import Source
 from tests.curate.world import World, world
 
@@ -202,6 +205,43 @@ async def test_a_plan_that_a_kill_cut_off_is_gone_on_with(tmp_path: Path, made: 
         assert set(await runs.changed("deep-1")) == set(references(changes))
         await runs.restore("deep-1")
         assert state(there) == before
+
+
+async def test_what_another_process_left_is_gone_on_with_while_jobs_are_done(
+    tmp_path: Path,
+) -> None:
+    async with world(tmp_path, NOTES) as there:
+        runs = there.curation.runs
+        changes = await promotion(there)
+        await runs.apply("import-1", changes)
+        after = state(there)
+        await runs.restore("import-1")
+        begun = record(there, "import-1").read_bytes().splitlines(keepends=True)[0]
+        for run in ("import-1", "undo-import-1"):
+            record(there, run).unlink()
+        there.tasks.start_soon(there.curation.run, 0.05)
+        job = await there.saver.save("Rosa keeps bees in Linz since 2019.")
+        await there.jobs.finished(job.job_id, 9)  # all that is done at a start was done
+
+        after |= {path: data for path, data in state(there).items() if "rosa" in path}
+        record(there, "import-1").write_bytes(begun)  # and then a kill
+        with anyio.fail_after(9):
+            while await runs.changed("import-1") != references(changes):
+                await anyio.lowlevel.checkpoint()
+        assert state(there) == after
+
+
+async def test_what_another_process_is_carrying_out_is_left_to_it(tmp_path: Path) -> None:
+    """A record without its end is no sign of a kill while the lock of its run is held."""
+    async with world(tmp_path, NOTES) as there:
+        runs, parts = there.curation.runs, there.curation.parts
+        await runs.apply("deep-1", await promotion(there))
+        path = record(there, "deep-1")
+        path.write_bytes(path.read_bytes().splitlines(keepends=True)[0])
+        with locked(next(there.history.locks.glob("run-*.lock")), "the run deep-1"):
+            other = Runs(path.parent, there.history, parts.index, there.clock, read_only=False)
+            assert await other.recover() == ()
+        assert await runs.recover() == ("deep-1",)
 
 
 async def test_a_cut_off_plan_whose_note_was_changed_since_is_put_back(tmp_path: Path) -> None:
