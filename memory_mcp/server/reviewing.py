@@ -15,9 +15,10 @@ from memory_mcp.curate.plans.plan import Change, Spot
 from memory_mcp.curate.plans.planner import WIKI, Planner
 from memory_mcp.curate.review.review import Review
 from memory_mcp.curate.write.results import DeleteResult
+from memory_mcp.curate.write.step import Step
 from memory_mcp.server.calls import ToolContext
 from memory_mcp.server.first_look import first_look
-from memory_mcp.server.ledger import Intention, digest_of_bytes, key_of, time_text
+from memory_mcp.server.intending import intend
 from memory_mcp.server.repeats import settled
 from memory_mcp.server.revisions import read_before
 from memory_mcp.server.session import Connection, connection_of
@@ -158,25 +159,9 @@ async def _done_before(
 
 
 def _intend(ctx: ToolContext, tool: str, made: Made, *, whole: bool) -> None:
-    """Note for a repeat of the call what is about to be done."""
-    request = ctx.request_context
-    connection = connection_of(request)
-    if connection.ledger is None or request.request_id is None:
-        return
-    app = connection.app
-    kept = app.history.newest(made.reference)
-    intention = Intention(
-        tool=tool,
-        reference=made.reference,
-        before=digest_of_bytes(made.before),
-        after=digest_of_bytes(made.after),
-        kept=None if kept is None else time_text(kept),
-        whole=whole,
-        warnings=made.warnings,
-        project=app.project is not None,
-        also=made.also,
-    )
-    connection.ledger.intend(key_of(request.request_id), intention)
+    project = connection_of(ctx.request_context).app.project is not None
+    step = Step(made.reference, made.before, made.after, made.warnings, project)
+    intend(ctx, tool, step, whole=whole, also=made.also)
 
 
 def _pages(changes: tuple[Change, ...], said: Said) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Any
 
 import mcp_types as t
@@ -9,11 +10,10 @@ from pydantic import Field
 
 from memory_mcp.core.edit import EditRequest
 from memory_mcp.curate.write.edit import Writer
-from memory_mcp.curate.write.step import Step
 from memory_mcp.server.answered import deleted, edited, linked, wrote
 from memory_mcp.server.calls import Offer, ToolContext
 from memory_mcp.server.first_look import first_look
-from memory_mcp.server.ledger import Intention, digest_of_bytes, key_of, time_text
+from memory_mcp.server.intending import intend
 from memory_mcp.server.reviewing import deleted_in_review
 from memory_mcp.server.revisions import read_before
 from memory_mcp.server.session import connection_of
@@ -158,29 +158,7 @@ OFFERS = (
 
 
 def _writer(ctx: ToolContext, tool: str, *, whole: bool = False) -> Writer:
-    """The writer. Where a repeat of the call may come it first notes what it is about to do, and
-    whether the `whole` text comes from the caller."""
-    request = ctx.request_context
-    connection = connection_of(request)
-    writer, ledger = connection.app.writer, connection.ledger
-    if ledger is None or request.request_id is None:
-        return writer
-    key = key_of(request.request_id)
-
-    app = connection.app
-
-    def intend(step: Step) -> None:
-        kept = app.keeping(project=step.project).history.newest(step.reference)
-        intention = Intention(
-            tool=tool,
-            reference=step.reference,
-            before=digest_of_bytes(step.before),
-            after=digest_of_bytes(step.after),
-            kept=None if kept is None else time_text(kept),
-            whole=whole,
-            warnings=step.warnings,
-            project=step.project,
-        )
-        ledger.intend(key, intention)
-
-    return writer.noting(intend)
+    """The writer, which first notes for a repeat of the call what it is about to do, and whether
+    the `whole` text comes from the caller."""
+    writer = connection_of(ctx.request_context).app.writer
+    return writer.noting(partial(intend, ctx, tool, whole=whole))
