@@ -1,13 +1,13 @@
-"""The signals that ask a process to end, heeded inside an event loop."""
+"""The signals that ask a process to end, heeded inside an event loop.
+
+A server knows them before it knows anything else: what is slow to import waits for the loop.
+"""
 
 from __future__ import annotations
 
-import asyncio
 import signal
 import sys
 from collections.abc import Callable
-
-import anyio
 
 
 def ending_signals() -> tuple[signal.Signals, ...]:
@@ -18,6 +18,8 @@ def ending_signals() -> tuple[signal.Signals, ...]:
 
 async def heed(act: Callable[[], None]) -> None:
     """Call `act` on the event loop for each signal, until cancelled. Only in the main thread."""
+    import anyio
+
     if sys.platform == "win32":  # event loops take no signals there
         await _heed_on_windows(act)
     with anyio.open_signal_receiver(*ending_signals()) as received:
@@ -26,6 +28,10 @@ async def heed(act: Callable[[], None]) -> None:
 
 
 async def _heed_on_windows(act: Callable[[], None]) -> None:
+    import asyncio
+
+    import anyio
+
     loop = asyncio.get_running_loop()
     for number in ending_signals():
         signal.signal(number, lambda *_: loop.call_soon_threadsafe(act))

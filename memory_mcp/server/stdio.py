@@ -10,6 +10,8 @@ import threading
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NoReturn
 
+from memory_mcp.server.signals import ending_signals, heed
+
 if TYPE_CHECKING:
     from memory_mcp.core.config import Config
     from memory_mcp.server.pipes import Inlet
@@ -29,7 +31,7 @@ def run(flags: Mapping[str, object]) -> int:
     input that never comes.
     """
     streams = take_over()
-    for number in _signals():
+    for number in ending_signals():
         signal.signal(number, lambda *_: leave(0))  # until there is something to end in order
     logging.basicConfig(
         level=logging.WARNING, stream=sys.stderr, format="memory-mcp: %(levelname)s: %(message)s"
@@ -143,16 +145,8 @@ def watchdog() -> None:
 
 
 async def _end_on_signal(inlet: Inlet) -> None:
-    from memory_mcp.server.signals import heed
-
     def end() -> None:
         watchdog()
         inlet.close()
 
     await heed(end)
-
-
-def _signals() -> tuple[signal.Signals, ...]:
-    """The signals that end the server."""
-    names = ("SIGTERM", "SIGINT", "SIGHUP")
-    return tuple(signal.Signals[name] for name in names if name in signal.Signals.__members__)
