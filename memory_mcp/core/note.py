@@ -96,6 +96,11 @@ class Card:
         """`<source>/<path>`, the canonical reference; `global/<path>` where it is shadowed."""
         return f"{GLOBAL if self.shadowed else self.source}/{self.path}"
 
+    @property
+    def trusted(self) -> bool:
+        """Whether nothing says that the text came from outside."""
+        return self.provenance is None or self.provenance.trusted
+
 
 @dataclass(frozen=True, slots=True)
 class Passage:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import anyio.to_thread
 
 from memory_mcp.core import private
-from memory_mcp.core.config import ChunkSettings
+from memory_mcp.core.config import ChunkSettings, Config
 from memory_mcp.core.errors import MemoryMcpError
 from memory_mcp.core.language import DEFAULT
 from memory_mcp.core.note import Card
@@ -44,3 +44,8 @@ def _read(entry: Entry, chunking: ChunkSettings) -> Body | None:
     # Which note of two inboxes the name stands for is no property of the file.
     card = replace(note.card, scope=entry.card.scope, shadowed=entry.card.shadowed)
     return Body(card, text, tuple(one.text for one in note.passages)) if text else None
+
+
+def may_come(config: Config, card: Card) -> bool:
+    """Whether a note may be shown unasked: not one from outside, unless the settings let it."""
+    return card.trusted or config.writing.allow_pin_untrusted

@@ -15,7 +15,7 @@ from memory_mcp.core.note import Card
 from memory_mcp.index.view import IndexView
 from memory_mcp.recall.asking import Asking, asking
 from memory_mcp.recall.block import block
-from memory_mcp.recall.bodies import Body, body
+from memory_mcp.recall.bodies import Body, body, may_come
 from memory_mcp.recall.gate import MARGIN, REMARK, lacking, namesakes, passed
 from memory_mcp.recall.kept import keep, owner
 from memory_mcp.recall.opening import OPENING_CHARS, opened, whole
@@ -192,7 +192,7 @@ class Recall:
         fired = firing(text, case_sensitive=limits.case_sensitive)
         for entry in self._index.entries():
             card = entry.card
-            if not (card.triggers or card.name) or not self._trusted(card):
+            if not (card.triggers or card.name) or not may_come(self._config, card):
                 continue
             if fired(card) is None:
                 continue
@@ -251,7 +251,7 @@ class Recall:
     async def _seeds(self) -> list[Body]:
         """Seed notes as they are now, by reference; none from outside."""
         entries = [entry for entry in self._index.entries() if entry.card.seed]
-        allowed = [entry for entry in entries if self._trusted(entry.card)]
+        allowed = [entry for entry in entries if may_come(self._config, entry.card)]
         for entry in entries:
             if entry not in allowed:
                 log.warning("the seed %s is not given: it came from outside", entry.card.reference)
@@ -259,10 +259,6 @@ class Recall:
         chunking = self._config.chunking
         bodies = [await body(entry, chunking) for entry in allowed]
         return [one for one in bodies if one is not None]
-
-    def _trusted(self, card: Card) -> bool:
-        trusted = card.provenance is None or card.provenance.trusted
-        return trusted or self._config.writing.allow_pin_untrusted
 
 
 def _keys(given: Body) -> list[str]:

@@ -13,7 +13,7 @@ from memory_mcp.core.note import Card
 from memory_mcp.index.table import Entry
 from memory_mcp.index.view import IndexView
 from memory_mcp.notes.sources import Source
-from memory_mcp.recall.bodies import body
+from memory_mcp.recall.bodies import body, may_come
 from memory_mcp.recall.layout import Contents, fitted, folders, row
 
 _ORDER = {"memory": 0, "wiki": 1, "vault": 2}
@@ -37,11 +37,6 @@ class IndexSection:
     def text(self) -> str:
         """The section as it was made last; empty before the first time."""
         return self._text
-
-    @property
-    def stale(self) -> bool:
-        """Whether a note changed since."""
-        return self._stale
 
     def listen(self, callback: Callable[[str], None]) -> None:
         """Have `callback` called with the section: now where there is one, and each new one."""
@@ -90,7 +85,7 @@ class IndexSection:
         found = self._index_entry(limits.file)
         pinned = [entry for entry in entries if entry.card.pinned and entry is not found]
         wanted = [entry for entry in [found, *pinned] if entry is not None]
-        allowed = [entry for entry in wanted if self._trusted(entry.card)]
+        allowed = [entry for entry in wanted if may_come(self._config, entry.card)]
         bodies = [await body(e, self._config.chunking) for e in allowed]
         texts = {b.card.reference: b for b in bodies if b is not None}
         own = [entry.card for entry in entries if entry.source.kind != "vault"]
@@ -110,10 +105,6 @@ class IndexSection:
             ),
             unfiled=sum(entry.source.kind == "memory" and _waits(entry.card) for entry in entries),
         )
-
-    def _trusted(self, card: Card) -> bool:
-        trusted = card.provenance is None or card.provenance.trusted
-        return trusted or self._config.writing.allow_pin_untrusted
 
     def _index_entry(self, name: str) -> Entry | None:
         """The index file: in the inbox, then in the wiki, then as a reference."""

@@ -93,8 +93,7 @@ def _line(card: Card, language: str) -> str:
     title = one_line(card.title, 80)
     label = "" if _plain(title) == _plain(name) else f" {title}"
     about = f": {one_line(card.description, _ABOUT)}" if card.description else ""
-    trusted = card.provenance is None or card.provenance.trusted
-    mark = "" if trusted else f" ({outside(language)})"
+    mark = "" if card.trusted else f" ({outside(language)})"
     return f"- [[{card.path}]]{label}{about}{mark}"
 
 
