@@ -13,7 +13,6 @@ from memory_mcp import __version__
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import socket
     from collections.abc import Iterator, Mapping
     from typing import Any, Protocol
 
@@ -94,11 +93,6 @@ def messages_of(answer: Mapping[str, Any]) -> list[str]:
     """The reasons in an answer or a report."""
     found = answer.get("messages")
     return [str(text) for text in found] if isinstance(found, list) else []
-
-
-def send_line(connection: socket.socket, value: Mapping[str, Any]) -> None:
-    """Send one object. Raises OSError."""
-    connection.sendall(encode(value))
 
 
 class LineReader:

@@ -20,7 +20,7 @@ from typing import Any
 from memory_mcp import __version__
 from memory_mcp.front import endpoint as places
 from memory_mcp.front.endpoint import Endpoint
-from memory_mcp.front.hello import LineReader, decode, encode, send_line
+from memory_mcp.front.hello import LineReader, decode, encode
 from memory_mcp.front.home import ENGINE_LOCK, state_file
 from memory_mcp.front.locks import lock
 
@@ -87,18 +87,18 @@ class Engine:
         lines = LineReader(connection)
         hello = decode(lines.line() or b"")
         if hello is None or hello["token"] != self.me.token:
-            send_line(connection, refusal("refused", "the token is wrong"))
+            send(connection, refusal("refused", "the token is wrong"))
         elif self.mood in ("rude", "deaf", "refuse"):
             self.turn_away(connection)
         elif self.leaving:
-            send_line(connection, refusal("leaving", "another is coming"))
+            send(connection, refusal("leaving", "another is coming"))
         elif hello["kind"] == "ask":
             self.answer(connection, hello["ask"])
         elif hello["env"].get("MEMORY_MCP_WRONG"):
-            send_line(connection, refusal("config", "MEMORY_MCP_WRONG: is no setting"))
+            send(connection, refusal("config", "MEMORY_MCP_WRONG: is no setting"))
         else:
             ok = {"memory_mcp": 1, "ok": True, "version": __version__, "pid": os.getpid()}
-            send_line(connection, {**ok, "engine": self.me.engine, "warnings": ["beware"]})
+            send(connection, {**ok, "engine": self.me.engine, "warnings": ["beware"]})
             if self.mood != "fragile":
                 Talk(self, connection, hello).run(lines)
         connection.close()
@@ -109,26 +109,26 @@ class Engine:
         if self.mood == "deaf":
             threading.Event().wait()
         elif self.mood == "refuse":
-            send_line(connection, refusal("refused", "not today"))
+            send(connection, refusal("refused", "not today"))
 
     def answer(self, connection: socket.socket, question: dict[str, Any]) -> None:
         ok = {"memory_mcp": 1, "ok": True}
         if question["name"] == "fail":
-            send_line(connection, {**ok, "failure": "it cannot be done"})
+            send(connection, {**ok, "failure": "it cannot be done"})
             return
         if question["name"] == "hook":
             self.say(connection, question)
             return
         for done in range(3):
-            send_line(connection, {"memory_mcp": 1, "progress": [done, 3]})
-        send_line(connection, {**ok, "result": question})
+            send(connection, {"memory_mcp": 1, "progress": [done, 3]})
+        send(connection, {**ok, "result": question})
 
     def say(self, connection: socket.socket, question: dict[str, Any]) -> None:
         """What the file `context` holds."""
         (self.home / "asked").write_text(json.dumps(question), encoding="utf-8")
         context = self.home / "context"
         text = context.read_text(encoding="utf-8") if context.exists() else ""
-        send_line(connection, {"memory_mcp": 1, "ok": True, "result": {"context": text}})
+        send(connection, {"memory_mcp": 1, "ok": True, "result": {"context": text}})
 
     def leave(self) -> None:
         self.leaving = True
@@ -264,6 +264,10 @@ class Alone:
                 sys.stdout.buffer.write(json.dumps(answer).encode() + b"\n")
                 sys.stdout.buffer.flush()
         return 0
+
+
+def send(connection: socket.socket, value: dict[str, Any]) -> None:
+    connection.sendall(encode(value))
 
 
 def refusal(error: str, message: str) -> dict[str, Any]:
