@@ -117,11 +117,6 @@ class WordView:
                 found[points[column]].append(place)
         return {point: frozenset(held) for point, held in found.items()}
 
-    def note_frequencies(self, source_id: str, path: str) -> Mapping[str, int]:
-        """The terms of a whole note; empty where there is none."""
-        words = self._sources.get(source_id)
-        return words.notes.frequencies(path) if words else {}
-
 
 def _pooled(parts: Collection[WordIndex[Key]]) -> Statistics:
     each = [part.statistics for part in parts]
