@@ -92,15 +92,6 @@ class EmbeddingCache:
 
         return self.database.run(work)
 
-    def identities(self) -> dict[str, int]:
-        """How many vectors there are of each identity."""
-
-        def work(connection: sqlite3.Connection) -> dict[str, int]:
-            query = "SELECT identity, count(*) FROM vectors GROUP BY identity"
-            return dict(connection.execute(query).fetchall())
-
-        return self.database.run(work)
-
     def close(self) -> None:
         """Close the file."""
         self.database.close()
