@@ -17,6 +17,7 @@ from memory_mcp.cli import render
 from memory_mcp.cli.context import Setup, as_json, init_line, pass_setup, project_here
 from memory_mcp.cli.finding import Finding
 from memory_mcp.cli.index import projects_json, sources_of
+from memory_mcp.cli.reasoner import examine_reasoner
 from memory_mcp.cli.wording import for_person
 from memory_mcp.core.config import Config, EmbeddingSettings
 from memory_mcp.core.counting import counted
@@ -72,6 +73,7 @@ def examine(setup: Setup) -> Iterator[Finding]:
     home = examine_home(Path(config.home))
     yield home
     usable = home.state != "wrong"
+    yield from examine_reasoner(config, os.environ)
     if usable:
         from memory_mcp.cli.install.examine import examine_clients  # every format of a client
 

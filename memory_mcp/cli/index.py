@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +13,7 @@ import click
 from memory_mcp.cli import render
 from memory_mcp.cli.asking import asked
 from memory_mcp.cli.context import Setup, as_json, no_memory, pass_setup, project_here
+from memory_mcp.cli.reasoner import NOBODY, described, reasoner_json
 from memory_mcp.core.config import Config
 from memory_mcp.core.counting import counted
 from memory_mcp.core.errors import MemoryMcpError
@@ -56,7 +58,9 @@ def status_of(setup: Setup, config: Config) -> dict[str, Any]:
         found = status_json(config.home, config.agent, state, project=project, warnings=warnings)
     engine = {key: found["engine"][key] for key in ("pid", "uptime_s", "clients")}
     projects = {} if config.projects == "off" else {"projects": projects_json(config)}
-    return {**found, "home": config.home, "engine": engine, **projects}
+    chosen = reasoner_json(config, os.environ)
+    reasoner = {} if chosen is None else {"reasoner": chosen}
+    return {**found, "home": config.home, "engine": engine, **projects, **reasoner}
 
 
 def sources_of(
@@ -125,6 +129,8 @@ def _show(found: Mapping[str, Any]) -> None:
     if engine["pid"]:
         render.line(f"engine: process {engine['pid']}, {counted(engine['clients'], 'client')}")
     render.line(f"meaning: {_meaning(found['embedder'], found['vectors'])}")
+    reasoner = found.get("reasoner")
+    render.line(f"reasoner: {NOBODY if reasoner is None else described(reasoner)}")
     render.line(f"waiting to be indexed: {counted(found['pending'], 'note')}")
     if "project" in found:
         render.line(f"project: {found['project']['id']}, {found['project']['folder']}")

@@ -68,7 +68,7 @@ class Command:
         return Reply(answer, calls, self.name, tokens, cut=False, estimated=True)
 
     async def _run(self, prompt: str) -> Ended:
-        program = await anyio.to_thread.run_sync(self._program)
+        program = await anyio.to_thread.run_sync(self.program)
         try:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             return await run(
@@ -83,7 +83,7 @@ class Command:
                 f"{program} cannot be run ({error}); check {self._setting}.command"
             ) from error
 
-    def _program(self) -> str:
+    def program(self) -> str:
         """The path of the program, as it is now. Raises UnreachableError."""
         named = os.path.expanduser(self._words[0])  # noqa: PTH111 - may be a name, not a path
         found = shutil.which(named, path=self._environ.get("PATH", os.defpath))

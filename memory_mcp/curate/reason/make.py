@@ -32,17 +32,31 @@ def make_reasoner(
     if settings.provider == "none":
         return None
     folder = state_folder / FOLDER
-    choices = [("reasoner", settings)] + [
-        (f"reasoner.fallback.{number}", choice) for number, choice in enumerate(settings.fallback)
-    ]
+    choices = choices_of(settings)
     made = [_one(choice, environ, folder / "work", setting) for setting, choice in choices]
     reasoner = made[0] if len(made) == 1 else Fallback(made, clock)
     return DayBudget(reasoner, Ledger(folder, curation.max_tokens_day, clock))
 
 
+def choices_of(settings: ReasonerSettings) -> list[tuple[str, ReasonerChoice]]:
+    """The model and its fallbacks in their order, by the keys of their sections."""
+    numbered = enumerate(settings.fallback)
+    return [("reasoner", settings), *((f"reasoner.fallback.{n}", one) for n, one in numbered)]
+
+
+def check_usable(
+    choice: ReasonerChoice, environ: Mapping[str, str], state_folder: Path, setting: str
+) -> None:
+    """Look for what would keep a model from being asked; asks nobody. Raises SetupError for its
+    settings, UnreachableError for a program that is not there."""
+    made = _one(choice, environ, state_folder / FOLDER / "work", setting)
+    if isinstance(made, Command):
+        made.program()
+
+
 def _one(
     choice: ReasonerChoice, environ: Mapping[str, str], folder: Path, setting: str
-) -> Reasoner:
+) -> Command | Endpoint:
     if choice.provider == "command":
         return Command(choice, environ, folder, setting)
     dialect = Anthropic() if choice.provider == "anthropic" else OpenAI()
