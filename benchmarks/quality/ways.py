@@ -9,7 +9,7 @@ from typing import Any
 from memory_mcp.core.config import SearchSettings
 from memory_mcp.search.rank import Weights
 
-BARE = Weights(tokens=0, tokens_elsewhere=0, note=0, pair=0, date=0, beside=0)
+BARE = Weights(tokens=0, note=0, pair=0, date=0, beside=0)
 NO_RULES: Mapping[str, Any] = {
     "slug_match_boost": 1,
     "slug_full_name_boost": 1,
@@ -46,7 +46,7 @@ def _without(rule: str, **settings: float) -> Way:
 ABLATIONS = (
     _bare("fixed .35/.65", 0.35),
     _bare("adaptive, no rules", "auto"),
-    Way("without tokens", weights=replace(Weights(), tokens=0.0, tokens_elsewhere=0.0)),
+    Way("without tokens", weights=replace(Weights(), tokens=0.0)),
     Way("without whole notes", weights=replace(Weights(), note=0.0)),
     Way("without word pairs", weights=replace(Weights(), pair=0.0)),
     Way("without dates", weights=replace(Weights(), date=0.0)),

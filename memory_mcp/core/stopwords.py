@@ -61,11 +61,17 @@ def stop_words(language: str) -> frozenset[str]:
 
     Words with an apostrophe are there with and without it; German ones with ä and with ae.
     """
-    spellings = {word.strip(" .”") for word in _listed(language) if " " not in word}
+    spellings = written_stop_words(language)
     folded = {fold(word) for word in spellings}
     folded |= {fold(spelled_out(lower(word))) for word in spellings}
     joined = {word.replace("'", "") for word in folded if "'" in word}
     return frozenset(folded | (joined - _OWN_WORDS)) - {""}
+
+
+@cache
+def written_stop_words(language: str) -> frozenset[str]:
+    """The same as they are written: small, with accents and apostrophes."""
+    return frozenset(word.strip(" .”") for word in _listed(language) if " " not in word)
 
 
 def _listed(language: str) -> Collection[str]:

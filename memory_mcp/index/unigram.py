@@ -12,8 +12,8 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
-_BLANK = "\u2581"  # stands for a blank before a word; no piece has one further inside
-_WORD = re.compile(rf"{_BLANK}?[^{_BLANK}]+|{_BLANK}")
+BLANK = "\u2581"  # stands for a blank before a word; no piece has one further inside
+_WORD = re.compile(rf"{BLANK}?[^{BLANK}]+|{BLANK}")
 _BLANKS = re.compile(" {2,}")
 _UNKNOWN_COST = 10.0  # below the least probable piece
 _LONGEST_WORD = 400  # characters cut at once; a longer one is cut in parts
@@ -43,7 +43,7 @@ class Unigram:
     def tokens(self, text: str) -> list[int]:
         """The tokens of a text."""
         plain = unicodedata.normalize("NFKC", text).translate(self._characters)
-        marked = _BLANK + _BLANKS.sub(" ", plain).removeprefix(" ").replace(" ", _BLANK)
+        marked = BLANK + _BLANKS.sub(" ", plain).removeprefix(" ").replace(" ", BLANK)
         found: list[int] = []
         for word in _WORD.findall(marked):
             for start in range(0, len(word), _LONGEST_WORD):

@@ -49,8 +49,8 @@ class Evidence:
 class Weights:
     """What is added to the fused score; all 0 for a bare leg."""
 
-    tokens: float = rules.TOKEN_WEIGHT
-    tokens_elsewhere: float = rules.TOKEN_WEIGHT_ELSEWHERE
+    tokens: float = 1.0
+    """A factor on what the model's family says."""
     note: float = rules.NOTE_WEIGHT
     pair: float = rules.PAIR_WEIGHT
     date: float = rules.DATE_WEIGHT
@@ -140,7 +140,7 @@ def _scale(
     lowest = by_cosine[fuse.DEPTH - 1] if full else min([family.noise, *by_cosine])
     best = max(found, key=lambda item: item.bm25, default=None)
     covered = fuse.coverage(best.held, query.masses) if best else 0.0
-    tokens = _likeness(found)
+    tokens = _likeness(found, family.token_width)
     word = fuse.ONE_WORD if query.is_word else 1.0
     least = family.least_share * word
     return Scale(
@@ -155,9 +155,9 @@ def _scale(
     )
 
 
-def _likeness(found: Sequence[Evidence]) -> dict[int, float]:
+def _likeness(found: Sequence[Evidence], least: float) -> dict[int, float]:
     known = {n: item.likeness for n, item in enumerate(found) if item.likeness is not None}
-    return fuse.spread(known, min(known.values(), default=0.0), rules.TOKEN_WIDTH)
+    return fuse.spread(known, min(known.values(), default=0.0), least)
 
 
 def _share(covered: float, least: float, trust: float, settings: SearchSettings) -> float:
@@ -174,13 +174,13 @@ def _piece(
     english = item.card.language == "en"
     share = scale.share if english else scale.share_elsewhere
     known = english and query.language in (None, "en")
-    token_weight = scale.lean * (weights.tokens if known else weights.tokens_elsewhere)
+    told = family.tokens if known else family.tokens_elsewhere
     if item.cosine is None:
         share = 0.0
     trace = Trace.of(
         ("words", scale.words.get(place, 0.0), 1 - share),
         ("vectors", scale.vectors.get(place, 0.0), share),
-        ("tokens", scale.tokens.get(place, scale.unknown), token_weight),
+        ("tokens", scale.tokens.get(place, scale.unknown), weights.tokens * told * scale.lean),
         ("note", item.note_bm25 / (scale.best_note or 1.0), weights.note * (1 - share)),
         ("date", rules.date_match(query.days, item.card, item.passage), weights.date),
     )

