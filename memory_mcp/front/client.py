@@ -55,8 +55,8 @@ class Client:
         self._opening: bytes | None = None
         self._gate = False
         """Whether the repeated handshake must be answered before anything else is sent."""
-        self._version = ""
-        self._newer = False
+        self._offers = ""
+        self._other = False
         self._kept = 0
         self.links = 0
         """How many links there were so far."""
@@ -197,7 +197,7 @@ class Client:
             return []
         self._gate = False
         self._queue.put_first(Item(line, AGAIN) for line in self._standing.rest())
-        return self._standing.missed(self._newer)
+        return self._standing.missed(self._other)
 
     def _give_acknowledgement(self, message: Message, line: bytes) -> list[bytes]:
         meta = message.params.get("_meta")
@@ -205,7 +205,7 @@ class Client:
         if request is None or not request.endless:
             return [line]
         if request.honoured is not None:  # the client has had its acknowledgement
-            return missed_by(request.number, request.honoured, self._newer)
+            return missed_by(request.number, request.honoured, self._other)
         honoured = message.params.get("notifications")
         request.honoured = honoured if isinstance(honoured, dict) else {}
         return [line]
@@ -216,14 +216,15 @@ class Client:
         """The ids of the requests that will be sent on the next link and were sent before."""
         return [request.number for request in self._open if request.sent]
 
-    def attach(self, version: str, *, recognises: bool = True) -> list[bytes]:
-        """There is a link to a server of this version; lines for the client.
+    def attach(self, offers: str, *, recognises: bool = True) -> list[bytes]:
+        """There is a link to a server that `offers` tools and prompts by these words; lines for
+        the client.
 
         One that does not `recognise` repeated calls must not get them: it would do them twice.
         """
         self.links += 1
-        self._newer = self.links > 1 and version != self._version
-        self._version = version
+        self._other = self.links > 1 and offers != self._offers
+        self._offers = offers
         self._opening = self._standing.opening()
         self._gate = self._opening is not None
         if recognises:

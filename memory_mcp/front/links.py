@@ -28,7 +28,9 @@ class EngineLink:
     def __init__(self, connection: Connection) -> None:
         self._socket = connection.socket
         self._lines = connection.lines
-        self.version = str(connection.answer.get("version", ""))
+        answer = connection.answer
+        self.offers = f"{answer.get('version', '')} {answer.get('offers', '')}"
+        """The version and the options: with others there may be other tools and prompts."""
 
     def send(self, data: bytes) -> None:
         """Send all of it. Raises OSError."""
@@ -70,7 +72,7 @@ class ChildLink:
         self._process = process
         self._in = process.stdin
         self._out = process.stdout
-        self.version = ""
+        self.offers = ""
 
     def send(self, data: bytes) -> None:
         """Send all of it. Raises OSError."""

@@ -146,7 +146,7 @@ class Relay:
         """Relay on this link until it ends."""
         began, answers = time.monotonic(), self._client.answers
         with self._changed:
-            lines = self._client.attach(link.version, recognises=link.recognises)
+            lines = self._client.attach(link.offers, recognises=link.recognises)
             self._link, self._said = link, False
             self._changed.notify_all()
         self._tell(lines)

@@ -22,11 +22,11 @@ STANDING = frozenset(
 SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId"
 RESOURCES_CHANGED = "notifications/resources/list_changed"
 RESOURCE_UPDATED = "notifications/resources/updated"
-_NEW_VERSION = {
+_OFFERED = {
     "tools": "notifications/tools/list_changed",
     "prompts": "notifications/prompts/list_changed",
 }
-"""What another version of the program may offer otherwise; by the name of the capability."""
+"""What another version, or other settings, may offer otherwise; by the name of the capability."""
 
 
 class Standing:
@@ -95,16 +95,16 @@ class Standing:
         """Whether an answer is the one to the handshake."""
         return number == self._opening_id
 
-    def missed(self, newer: bool) -> list[bytes]:
-        """Notifications of what may have changed; `newer`: the engine is of another version."""
+    def missed(self, other: bool) -> list[bytes]:
+        """Notifications of what may have changed; `other`: the engine offers otherwise."""
         lines = []
         if self._announced("resources"):
             lines.append(notification_line(RESOURCES_CHANGED, {}))
         lines += [notification_line(RESOURCE_UPDATED, {"uri": uri}) for uri in self._subscribed]
-        if newer:
+        if other:
             lines += [
                 notification_line(method, {})
-                for name, method in _NEW_VERSION.items()
+                for name, method in _OFFERED.items()
                 if self._announced(name)
             ]
         return lines
@@ -114,7 +114,7 @@ class Standing:
         return isinstance(found, dict) and found.get("listChanged") is True
 
 
-def missed_by(listener: Id, honoured: dict[str, Any], newer: bool) -> list[bytes]:
+def missed_by(listener: Id, honoured: dict[str, Any], other: bool) -> list[bytes]:
     """The same for a `subscriptions/listen` stream, by what its engine agreed to send."""
     meta = {"_meta": {SUBSCRIPTION: listener}}
     lines = []
@@ -125,10 +125,10 @@ def missed_by(listener: Id, honoured: dict[str, Any], newer: bool) -> list[bytes
         notification_line(RESOURCE_UPDATED, {"uri": uri, **meta})
         for uri in (uris if isinstance(uris, list) else [])
     ]
-    if newer:
+    if other:
         lines += [
             notification_line(method, meta)
-            for name, method in _NEW_VERSION.items()
+            for name, method in _OFFERED.items()
             if honoured.get(f"{name}ListChanged") is True
         ]
     return lines

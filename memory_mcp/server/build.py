@@ -96,13 +96,16 @@ async def _not_yet(ctx: Any, params: Any) -> t.EmptyResult:
 
 
 def _announce_changes(low: Any) -> None:
-    """Say in the handshake that resources change; the SDK says so in the newer era only."""
+    """Say in the handshake what changes; the SDK says so in the newer era only. Tools and prompts
+    do with the settings, which the front tells a client of when another engine has read them."""
     original = low.create_initialization_options
 
     def options(
         notification_options: NotificationOptions | None = None, *rest: Any, **named: Any
     ) -> InitializationOptions:
-        changes = notification_options or NotificationOptions(resources_changed=True)
+        changes = notification_options or NotificationOptions(
+            resources_changed=True, tools_changed=True, prompts_changed=True
+        )
         result: InitializationOptions = original(changes, *rest, **named)
         return result
 

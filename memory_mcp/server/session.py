@@ -35,6 +35,11 @@ class Options:
         """The options that the settings give to a client."""
         return cls(config.agent, config.writing.read_only, config.tools, project)
 
+    @property
+    def offers(self) -> str:
+        """What decides which tools and prompts there are, in words; they change with it."""
+        return " ".join((*self.tools, "read-only") if self.read_only else self.tools)
+
 
 class Session:
     """What this connection has read: reference → revision, and whether it saw the whole note.

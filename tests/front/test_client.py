@@ -197,6 +197,25 @@ def test_the_memory_of_open_requests_is_bounded() -> None:
     assert b"too large" in errors[0]
 
 
+def line(**message: Any) -> bytes:
+    return json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n"
+
+
+def test_what_other_settings_offer_is_announced_after_a_handshake() -> None:
+    client = Client("abcd")
+    client.attach("1 core")
+    said(client, id=0, method="initialize")
+    client.next()
+    capabilities = {"tools": {"listChanged": True}, "prompts": {}}
+    client.give(line(id=0, result={"capabilities": capabilities}))
+    for offers, expected in (("1 core", []), ("1 core read-only", ["tools"])):
+        client.lost(died=False)
+        client.attach(offers)
+        opening = json.loads(client.next() or b"")
+        told = client.give(line(id=opening["id"], result={"capabilities": capabilities}))
+        assert [json.loads(item)["method"].split("/")[1] for item in told] == expected
+
+
 def test_tools_of_another_version_are_announced_to_who_listens_for_them() -> None:
     client = Client("abcd")
     client.attach("1")

@@ -276,6 +276,26 @@ async def test_a_subscribed_client_hears_of_changes_after_the_engine_was_killed(
             await heard.wait()
 
 
+async def test_a_client_hears_that_its_tools_changed_with_the_settings(house: House) -> None:
+    heard = anyio.Event()
+
+    async def hear(message: Any) -> None:
+        if getattr(message, "method", "") == "notifications/tools/list_changed":
+            heard.set()
+
+    async with house.client("legacy", message_handler=hear) as talk:
+        await until_found(house, talk, "which valve", "memory/boiler")
+        assert "memory_write" in {tool.name for tool in (await talk.client.list_tools()).tools}
+        text = "writing: {read_only: true}\n"
+        (house.home / "config.yml").write_text(text, encoding="utf-8")
+        async with house.client() as other:  # the engine sees at its hello that it has to go
+            await until_found(house, other, "which valve", "memory/boiler")
+            await until_found(house, talk, "beans in May", "memory/garden")
+            with anyio.fail_after(20):
+                await heard.wait()
+        assert "memory_write" not in {tool.name for tool in (await talk.client.list_tools()).tools}
+
+
 async def test_a_changed_config_file_brings_a_new_engine_for_everybody(house: House) -> None:
     async with house.client() as talk:
         await until_found(house, talk, "which valve", "memory/boiler")

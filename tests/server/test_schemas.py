@@ -155,4 +155,6 @@ async def test_the_handshake_names_the_server_and_says_how_to_use_it(
         assert capabilities.resources is not None
         assert capabilities.resources.subscribe
         assert capabilities.resources.list_changed
+        assert capabilities.tools is not None and capabilities.tools.list_changed
+        assert capabilities.prompts is not None and capabilities.prompts.list_changed
         assert capabilities.completions is not None

@@ -74,6 +74,7 @@ class Visit:
         self._welcome = {
             "ok": True,
             "version": endpoint.version,
+            "offers": self._options.offers,
             "pid": endpoint.pid,
             "engine": endpoint.engine,
             "warnings": list(self._warnings),
