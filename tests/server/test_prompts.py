@@ -88,6 +88,12 @@ def test_every_shipped_prompt_is_there_and_is_short(name: str) -> None:
     assert 300 < len(text) < 3500
 
 
+def test_the_instructions_name_each_place_that_tools_write_to() -> None:
+    (line,) = [line for line in shipped("instructions").splitlines() if "read-only" in line]
+    for place in ("`memory` is your inbox", "`scope`", "`wiki` change in a review"):
+        assert place in line
+
+
 def test_other_braces_stay_when_a_prompt_is_filled() -> None:
     assert fill("{a} {b} {{a}}", a="{b}") == "{b} {b} {{b}}"
 
