@@ -127,8 +127,9 @@ def test_a_second_engine_goes_quietly_and_the_first_does_not_notice(engines: Eng
     second, report = engines.start()
     assert (report["ready"], report["error"]) == (False, "running")
     assert second.wait(SECONDS) == 0
-    code, out, _ = engines.command("engine", "run")
+    code, out, err = engines.command("engine", "run")
     assert (code, out) == (0, "")
+    assert f"runs on {engines.home} already (process {first.pid})" in err
     assert engines.ask("status")["engine"]["pid"] == first.pid
     after = places.read(str(engines.home))
     assert before is not None

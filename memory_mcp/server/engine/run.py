@@ -44,13 +44,19 @@ def run(environ: Mapping[str, str], home_flag: object, detached: bool) -> int:
         lock = FileLock(places.state_file(home, places.ENGINE_LOCK), timeout=0, mode=0o600)
         lock.acquire()
     except Timeout:
-        return report.failed("running", ["an engine runs on this home already"], code=0)
+        return report.failed("running", [_running(home)], code=0)
     except OSError as error:
         return report.failed("failed", [f"{home}: {error.strerror or error}"])
     try:
         return _locked(environ, home, report, detached)
     finally:
         lock.release()
+
+
+def _running(home: str) -> str:
+    pid = places.pid_of(home)
+    which = "which is starting" if pid is None else f"process {pid}"
+    return f"an engine runs on {home} already ({which}); memory-mcp engine status says who uses it"
 
 
 def _locked(environ: Mapping[str, str], home: str, report: Report, detached: bool) -> int:
