@@ -14,6 +14,8 @@ from memory_mcp.cli.context import Setup, as_json, pass_setup
 from memory_mcp.cli.running import WORDS, with_memory
 from memory_mcp.core.counting import counted
 from memory_mcp.curate.importing.item import KINDS, Kind
+from memory_mcp.curate.jobs.kinds import IMPORT
+from memory_mcp.curate.jobs.task import Outcome
 from memory_mcp.curate.plans.plan import unified_diff
 
 if TYPE_CHECKING:
@@ -54,7 +56,10 @@ def import_(
             app.curation.runs.check_writable()
         plan = await plan_import(app.curation.parts, kind, place, into, folder)
         if not dry_run:
-            await app.curation.runs.apply(run, plan.changes)
+            changed = await app.curation.runs.apply(run, plan.changes)
+            if changed:
+                told = Outcome(f"{counted(len(plan.taken), 'note')} from {place}.", changed)
+                await app.jobs.add(IMPORT, {}, job_id=run, done=told)
         return plan
 
     plan = with_memory(config, act, WORDS)

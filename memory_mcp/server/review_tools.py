@@ -9,10 +9,14 @@ import anyio.to_thread
 import mcp_types as t
 from pydantic import Field
 
+from memory_mcp.core.counting import counted
 from memory_mcp.core.edit import EditRequest
 from memory_mcp.core.errors import InputError, RefusedError
+from memory_mcp.core.framing import one_line
 from memory_mcp.core.slug import shown
 from memory_mcp.curate.curation import Curation
+from memory_mcp.curate.jobs.kinds import REVIEW
+from memory_mcp.curate.jobs.task import Outcome
 from memory_mcp.curate.plans.plan import Spot
 from memory_mcp.curate.plans.planner import Planner
 from memory_mcp.curate.review.review import Review
@@ -62,6 +66,11 @@ async def dream_review(
             from memory_mcp.curate.review.end import conclude  # loaded with the first review
 
             await conclude(curation.parts, curation.runs, closing, summary)
+            changes = await curation.runs.changed(closing.run)
+            if changes:
+                said = f"{counted(len(closing.pages), 'page')}. {one_line(summary or '', 300)}"
+                told = Outcome(said.strip(), changes)
+                await curation.jobs.add(REVIEW, {}, job_id=closing.run, done=told)
             await anyio.to_thread.run_sync(curation.reviews.end, session)
         return await _answer(curation, closing, active=False)
 

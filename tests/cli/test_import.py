@@ -23,8 +23,13 @@ def test_an_import_says_what_it_took_and_how_to_take_it_back(
     assert "left   empty.md: it is empty" in done.out
     assert "memory-mcp restore --run import-" in done.out
     assert (home / "wiki" / "garden" / "tea.md").read_text(encoding="utf-8").endswith("\nTea.\n")
+    (job,) = command("jobs", "--json").json["jobs"]
+    assert f"restore --run {job['job_id']}\n" in done.out
+    assert (job["kind"], job["status"]) == ("import", "done")
+    assert (job["outcome"], job["changed"]) == (f"1 note from {root}.", ["wiki/garden/tea"])
     again = command("import", "markdown", str(root))
     assert "0 notes imported" in again.out
+    assert len(command("jobs", "--json").json["jobs"]) == 1
     assert "restore" not in again.out
 
 

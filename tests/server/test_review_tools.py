@@ -93,6 +93,9 @@ async def test_a_review_from_start_to_end_and_back(tmp_path: Path, mode: str) ->
             "run": run,
             "left": 0,
         }
+        (job,) = (await talk.done("memory_jobs"))["jobs"]
+        assert (job["job_id"], job["kind"], job["status"]) == (run, "review", "done")
+        assert job["outcome"] == "3 pages. Tidied." and "wiki/tea" in job["changed"]
         (log,) = (there.home / "wiki" / "logs").glob("*.md")
         assert "review: Tidied. (created [[tea]]; moved" in log.read_text(encoding="utf-8")
         assert "No review is open" in await talk.refused("wiki_edit", path="tea", append="x")

@@ -10,3 +10,5 @@ REM, REM_SECONDS = "dream-rem", 3600.0
 DEEP, DEEP_SECONDS = "dream-deep", 4 * 3600.0
 """A pass over a full inbox takes a model a while; what is left is the next one's."""
 LUCID, LUCID_SECONDS = "dream-lucid", 1800.0
+IMPORT, REVIEW = "import", "review"
+"""Done at once, by a person or an agent, and listed as what may be taken back."""

@@ -17,7 +17,7 @@ from memory_mcp.core.errors import ConflictError, MemoryMcpError, NotFoundError,
 from memory_mcp.core.ports import Clock
 from memory_mcp.core.slug import shown
 from memory_mcp.curate.jobs.journal import OPEN, Job, Journal, Record
-from memory_mcp.curate.jobs.task import LANES, Kind, Lane, Task
+from memory_mcp.curate.jobs.task import LANES, Kind, Lane, Outcome, Task
 from memory_mcp.curate.plans.names import job_id_of
 from memory_mcp.curate.write.edit import iso
 from memory_mcp.index.frames import frames
@@ -72,23 +72,29 @@ class Jobs:
         self._kinds.update(kinds)
 
     async def add(
-        self, kind: str, request: Mapping[str, Any], *, job_id: str | None = None
+        self,
+        kind: str,
+        request: Mapping[str, Any],
+        *,
+        job_id: str | None = None,
+        done: Outcome | None = None,
     ) -> Job:
-        """Note a job durably and return at once.
+        """Note a job durably and return at once; one that is `done` already only to be listed.
 
         `job_id` is that of a request that may come again: a job of this id that is there already
         is returned as it is, and nothing is noted twice. Raises InputError, ConflictError (the id
         is another agent's), StorageError.
         """
+        now = iso(self._clock.now())
         add = partial(
             self._journal.add,
             f"{kind}-{secrets.token_hex(6)}" if job_id is None else job_id_of(job_id),
             kind=kind,
             agent=self.agent,
             project=self.project,
-            status="queued",
-            created=iso(self._clock.now()),
+            created=now,
             request=dict(request),
+            **({"status": "queued"} if done is None else _ended(done, now)),
         )
         record = await anyio.to_thread.run_sync(add)
         if record.owner != (self.agent, self.project):
@@ -261,8 +267,7 @@ class Jobs:
         try:
             with running.scope, anyio.fail_after(kind.seconds):
                 outcome = await kind.work(Task(record, self._note))
-                values = {"status": "done", "outcome": outcome.text, "changed": outcome.changed}
-                await self._note(record, error=None, **values)
+                await self._note(record, error=None, **_ended(outcome, iso(self._clock.now())))
         except StorageError as error:  # not the job's fault: it waits for the disk
             await self._note(record, status="queued", tries=tries, error=f"It waits: {error}")
             raise
@@ -281,7 +286,7 @@ class Jobs:
 
     async def _note(self, record: Record, **values: Any) -> Record:
         """Append a change of state, whole even where the work is being cancelled."""
-        if values.get("status") in ("done", "failed"):
+        if values.get("status") == "failed":
             values["finished"] = iso(self._clock.now())
         with anyio.CancelScope(shield=True):
             add = partial(self._journal.append, record.job.job_id, record, **values)
@@ -289,3 +294,7 @@ class Jobs:
         self._noted.set()
         self._noted = anyio.Event()
         return record
+
+
+def _ended(done: Outcome, at: str) -> dict[str, Any]:
+    return {"status": "done", "outcome": done.text, "changed": done.changed, "finished": at}
