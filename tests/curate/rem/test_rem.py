@@ -10,20 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from memory_mcp.core.chat import Function, Message, Reply
 from memory_mcp.core.config import CurationSettings, ReasonerSettings
-from memory_mcp.core.errors import ConflictError, ReasonerError, RefusedError, UnreachableError
+from memory_mcp.core.errors import ReasonerError, RefusedError, UnreachableError
 from memory_mcp.curate.reason.budget import JOB_TOKENS
 from memory_mcp.curate.reason.make import make_reasoner
-from memory_mcp.curate.rem.facts import quoted
 from memory_mcp.curate.rem.job import Rem
 from memory_mcp.curate.rem.tally import Tally
-from memory_mcp.curate.review.approve import Approvals, run_of
 from memory_mcp.curate.review.findings import Dream, Finding
-from memory_mcp.curate.transcripts.turns import Turn
 from memory_mcp.front.queueing import queue
 from tests.curate.transcripts.test_speech import claude
 from tests.curate.world import World, world
@@ -439,103 +434,3 @@ async def test_a_talk_with_unread_turns_or_open_findings_is_not_settled(tmp_path
         assert not it.rem.is_settled(str(it.path))
         await it.place.curation.approvals.dismiss(it.dreams[0].dream_id)
         assert it.rem.is_settled(str(it.path))
-
-
-# Decisions
-
-
-def finding(**values: Any) -> Finding:
-    header = {
-        "finding_id": "f1",
-        "kind": "fact",
-        "action": "memory_write",
-        "reference": "memory/tea",
-        "reason": "Said.",
-        "arguments": {"slug": "tea", "content": "# Tea\n\nGreen.\n"},
-    }
-    return Finding(**{**header, **values})
-
-
-def kept(place: World, *findings: Finding) -> tuple[Approvals, str]:
-    dream = place.curation.dreams.add("rem", "2026-03-01", "talk", findings)
-    return place.curation.approvals, dream.dream_id
-
-
-async def test_applying_twice_is_once_and_can_be_taken_back(tmp_path: Path) -> None:
-    async with world(tmp_path) as place:
-        approvals, dream_id = kept(place, finding(), finding(finding_id="f2"))
-        preview = await approvals.preview(dream_id, "f1")
-        assert [item.reference for item in preview] == ["memory/tea"]
-        assert not place.file("memory/tea").exists()
-        first = await approvals.apply(dream_id, "f1")
-        text = place.text("memory/tea")
-        again = await approvals.apply(dream_id, "f1")
-        assert (first.status, first.changed, first.left) == ("applied", ("memory/tea",), 1)
-        assert again == first
-        assert place.text("memory/tea") == text
-        await place.curation.runs.restore(run_of(dream_id, "f1"))
-        assert not place.file("memory/tea").exists()
-
-
-async def test_an_approval_that_a_kill_cut_off_is_finished_once(tmp_path: Path) -> None:
-    async with world(tmp_path) as place:
-        approvals, dream_id = kept(place, finding())
-        run = run_of(dream_id, "f1")
-        await place.curation.runs.apply(run, await approvals.preview(dream_id, "f1"))
-        text = place.text("memory/tea")  # carried out, and killed before it was noted
-        done = await approvals.apply(dream_id, "f1")
-        assert (done.status, done.changed) == ("applied", ("memory/tea",))
-        assert place.text("memory/tea") == text
-
-
-async def test_a_conflict_leaves_the_finding_pending_and_says_so(tmp_path: Path) -> None:
-    notes = {"memory/tea": "# Tea\n\nBlack.\n"}
-    gone = finding(
-        finding_id="f2",
-        action="memory_delete",
-        arguments={"slug": "tea", "if_revision": "0123456789ab"},
-    )
-    async with world(tmp_path, notes) as place:
-        approvals, dream_id = kept(place, finding(), gone)
-        with pytest.raises(ConflictError, match=r"exists since.* stays pending"):
-            await approvals.apply(dream_id, "f1")
-        with pytest.raises(ConflictError, match="stays pending"):
-            await approvals.apply(dream_id, "f2")
-        assert len(place.curation.dreams.get(dream_id).pending) == 2
-        assert place.text("memory/tea") == "# Tea\n\nBlack.\n"
-        done = await approvals.apply(dream_id, "f1", "I merged it.", resolved_manually=True)
-        assert (done.status, done.changed, done.left) == ("applied", (), 1)
-        assert place.text("memory/tea") == "# Tea\n\nBlack.\n"
-
-
-async def test_what_was_decided_is_not_decided_otherwise(tmp_path: Path) -> None:
-    async with world(tmp_path) as place:
-        approvals, dream_id = kept(place, finding(), finding(finding_id="f2"))
-        await approvals.apply(dream_id, "f1")
-        with pytest.raises(RefusedError, match="restore --run"):
-            await approvals.dismiss(dream_id, "f1")
-        await approvals.dismiss(dream_id, "f2", "no")
-        with pytest.raises(RefusedError, match="was dismissed"):
-            await approvals.apply(dream_id, "f2")
-        assert (await approvals.dismiss(dream_id)).left == 0
-
-
-@given(st.text(min_size=1, max_size=200), st.data())
-def test_a_piece_of_what_was_said_is_found_however_it_is_set(
-    text: str, data: st.DataObject
-) -> None:
-    turn = Turn("user", f"the beginning of it {text} and the end of it", None, 0, 1)
-    start = data.draw(st.integers(0, 4))
-    quote = turn.text[start:]
-    assert quoted(quote, [turn]) == turn
-    assert quoted(f"“{quote.upper()}”", [turn]) in (turn, None)
-    assert quoted(f"{quote} and more than that", [turn]) is None
-
-
-def test_a_gap_in_a_quote_is_allowed_in_one_turn_only() -> None:
-    one = Turn("user", "We meet on Monday in the big hall at nine.", None, 0, 1)
-    two = Turn("user", "Bring the blue folder.", None, 1, 2)
-    assert quoted("We meet on Monday … at nine", [one, two]) == one
-    assert quoted("at nine … We meet on Monday", [one, two]) is None
-    assert quoted("We meet on Monday … the blue folder", [one, two]) is None
-    assert quoted("Monday", [one, two]) is None
