@@ -23,8 +23,12 @@ NAMESAKES = 2
 a roast for Kim?" has not a word of what is known of Kim."""
 REMARK = 0.15
 """Added to the floor for a message that asks nothing."""
-SHARE = 0.6
-"""Of the best passage's confidence that another one must reach to come with it."""
+CANDIDATES = 25
+"""Notes that are looked at, best first; the last of so many stands for the crowd."""
+ABOVE = 0.6
+"""How far another note must stand above the crowd to come with the best one, as share of how far
+that one does. By rank, which compares: a confidence says whether a question is answered at all,
+and is near 1 for all that speak of its subject."""
 NEAR = 0.75
 """Shared part of their words (Jaccard) from which two passages say the same."""
 ALIKE = 2
@@ -45,23 +49,28 @@ def passed(
     floor: float,
     judged: Callable[[Piece], float],
     fresh: Callable[[Group, Piece], bool],
+    crowd: float = 0.0,
+    named: Collection[NoteKey] = (),
 ) -> Passed:
     """The notes that answer well enough, with those of their passages that do and are `fresh`.
 
-    `judged` is a passage's confidence, less what speaks against it.
+    `judged` is a passage's confidence, less what speaks against it. `crowd` is the rank of notes
+    that have nothing to do with the message. The notes of `named` come along whatever their rank.
     """
     pieces = [piece for group in groups for piece in group.pieces]
     best = max(map(judged, pieces), default=0.0)
     by_meaning = any(piece.cosine is not None for piece in pieces)
     if best < min(1.0, floor + MARGIN if by_meaning else floor):
         return Passed(())
-    least = max(floor, SHARE * best)
+    answering = [group for group in groups if any(judged(one) >= floor for one in group.pieces)]
+    least = crowd + ABOVE * (max(group.rank for group in answering) - crowd)
     kept: list[Group] = []
     texts: list[frozenset[str]] = []
     same = 0
-    for group in groups:
-        good = [piece for piece in group.pieces if judged(piece) >= least]
-        good = [piece for piece in good if fresh(group, piece)]
+    for group in answering:
+        if group.rank < least and group.note not in named:
+            continue
+        good = [one for one in group.pieces if judged(one) >= floor and fresh(group, one)]
         if not good:
             continue
         new = [piece for piece in good if _is_new(piece, texts)]
@@ -70,6 +79,12 @@ def passed(
         else:
             same += 1
     return Passed(tuple(kept), same)
+
+
+def crowd(groups: Sequence[Group]) -> float:
+    """The rank of the last of the notes that are looked at: where there are so many, a question is
+    not about that one. 0 where there are fewer, as in a small collection."""
+    return groups[CANDIDATES - 1].rank if len(groups) >= CANDIDATES else 0.0
 
 
 def lacking(names: Collection[int], piece: Piece) -> float:

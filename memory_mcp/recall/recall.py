@@ -16,7 +16,15 @@ from memory_mcp.index.view import IndexView
 from memory_mcp.recall.asking import Asking, asking
 from memory_mcp.recall.block import block
 from memory_mcp.recall.bodies import Body, body, may_come
-from memory_mcp.recall.gate import MARGIN, REMARK, lacking, namesakes, passed
+from memory_mcp.recall.gate import (
+    CANDIDATES,
+    MARGIN,
+    REMARK,
+    crowd,
+    lacking,
+    namesakes,
+    passed,
+)
 from memory_mcp.recall.kept import keep, owner
 from memory_mcp.recall.opening import OPENING_CHARS, opened, whole
 from memory_mcp.recall.section import IndexSection
@@ -30,8 +38,6 @@ from memory_mcp.search.search import Ranking, Searcher
 
 log = logging.getLogger(__name__)
 
-CANDIDATES = 25
-"""Notes that are looked at by the gate, best first."""
 VECTOR_SECONDS = 0.25
 """How long a turn waits for the vector of a text, twice at most; nobody asked for what it brings,
 and words alone may do."""
@@ -244,7 +250,7 @@ class Recall:
             known = floor + MARGIN if piece.note in about and not less else 0.0
             return max(piece.confidence - less, known)
 
-        found = passed(groups, floor, judged, fresh)
+        found = passed(groups, floor, judged, fresh, crowd(ranking.groups), about)
         hits = (self._searcher.hit(group, group.confidence, ranking) for group in found.groups)
         return list(side_by_side([hit for hit in hits if hit is not None])), found.same
 

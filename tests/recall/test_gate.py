@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from memory_mcp.core.note import Passage
-from memory_mcp.recall.gate import MARGIN, NAME, SHARE, lacking, passed
+from memory_mcp.recall.gate import ABOVE, CANDIDATES, MARGIN, NAME, crowd, lacking, passed
 from memory_mcp.search.group import Group, Piece
-from memory_mcp.search.trace import Trace
+from memory_mcp.search.trace import Step, Trace
 
 FLOOR = 0.35
 
 
-def group(path: str, *pieces: tuple[str, float]) -> Group:
+def group(path: str, *pieces: tuple[str, float], rank: float = 1.0) -> Group:
+    trace = Trace((Step("words", rank, 1.0, rank),))
     found = tuple(
-        Piece(("s", path), Passage("h", text, 1, 2, "", text), Trace(), score, 0.5, 0.0)
+        Piece(("s", path), Passage("h", text, 1, 2, "", text), trace, score, 0.5, 0.0)
         for text, score in pieces
     )
-    return Group(("s", path), found, Trace())
+    return Group(("s", path), found, trace)
 
 
 def names(groups: tuple[Group, ...]) -> list[str]:
@@ -35,15 +36,48 @@ def test_nothing_passes_that_stands_hardly_above_chance() -> None:
     assert gate() == ([], 0)
 
 
-def test_weaker_notes_come_along_only_near_the_best() -> None:
-    near, far = 0.9 * SHARE + 0.01, 0.9 * SHARE - 0.01
-    assert gate(group("a", ("one", 0.9)), group("b", ("two", near)), group("c", ("three", far)))[
-        0
-    ] == ["a", "b"]
+def among(behind: float, *groups: Group, named: tuple[str, ...] = ()) -> list[str]:
+    """What passes where the crowd has the rank `behind`."""
+    found = passed(
+        groups,
+        FLOOR,
+        lambda piece: piece.confidence,
+        lambda _, piece: True,
+        behind,
+        [("s", name) for name in named],
+    )
+    return names(found.groups)
+
+
+def test_another_note_comes_along_where_it_stands_out_from_the_crowd_nearly_as_far() -> None:
+    best = group("a", ("one", 0.9), rank=1.0)
+    for behind in (0.0, 0.5):
+        least = behind + ABOVE * (1 - behind)
+        near = group("b", ("two", 0.8), rank=least + 0.01)
+        far = group("c", ("three", 0.8), rank=least - 0.01)
+        assert among(behind, best, near, far) == ["a", "b"]
+
+
+def test_no_note_below_the_floor_comes_along_or_is_what_others_are_measured_by() -> None:
+    first = group("first", ("one", FLOOR - 0.01), rank=1.0)
+    best, other = group("a", ("two", 0.9), rank=0.5), group("b", ("three", 0.8), rank=0.4)
+    assert among(0.0, first, best, other) == ["a", "b"]
+
+
+def test_a_note_named_after_someone_in_the_message_comes_along_whatever_its_rank() -> None:
+    best, kim = group("a", ("one", 0.9), rank=1.0), group("kim", ("two", 0.4), rank=0.1)
+    assert among(0.0, best, kim) == ["a"]
+    assert among(0.0, best, kim, named=("kim",)) == ["a", "kim"]
+
+
+def test_the_crowd_is_known_by_the_last_of_many_notes() -> None:
+    many = [group(f"n{n}", ("text", 0.5), rank=1 / (n + 1)) for n in range(CANDIDATES)]
+    assert crowd(many) == 1 / CANDIDATES
+    assert crowd(many[:-1]) == 0.0
 
 
 def test_what_is_in_view_is_not_repeated_and_brings_nothing_weaker_along() -> None:
-    best, other = group("a", ("one", 0.9)), group("b", ("two", 0.4))
+    best, other = group("a", ("one", 0.9)), group("b", ("two", 0.4), rank=0.4)
     assert gate(best, other, seen=frozenset({"one"})) == ([], 0)
 
 
