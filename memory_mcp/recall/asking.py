@@ -25,6 +25,7 @@ from memory_mcp.recall.vocabulary import (
     REFERRING,
     SMALL_TALK,
     SPEAKING,
+    TELLING,
 )
 from memory_mcp.search.context import Context
 from memory_mcp.search.query import focus
@@ -100,7 +101,8 @@ def asking(
     if not weight:
         return Asking(text, built, names=names, remark=remark)
     context = Context(built.history, "\n".join(built.history), weight, instead=not words)
-    joined = _joined(turns, part if words else "") if _goes_on(part, words) else None
+    behind = _goes_on(part, words) and _wants(part)
+    joined = _joined(turns, part if words else "") if behind else None
     return Asking(text, built, context, bool(words), joined, names)
 
 
@@ -138,6 +140,14 @@ def _silence(text: str, part: str, words: Sequence[str], remark: bool) -> str | 
     return None if _asks(part) else "the message asks nothing"
 
 
+def _wants(part: str) -> bool:
+    """Whether a message asks, or corrects or carries on what was asked. Behind a question any
+    other one ("fair enough") would bring what answers that question."""
+    spoken = folded_words(part)
+    opens = bool(spoken) and spoken[0] in LEADING | TELLING
+    return opens or _asks(part) or not (MEANT | INTERROGATIVE).isdisjoint(spoken)
+
+
 def _asks(part: str) -> bool:
     spoken = folded_words(part)
     first = spoken[1:2] if spoken[:1] and spoken[0] in LEADING else spoken[:1]
@@ -148,8 +158,7 @@ def _remarks(part: str) -> bool:
     """Whether a text keeps a conversation going: it asks nothing, corrects nothing that was asked,
     and speaks of those who talk, or begins or ends as talk does. Words to look for do neither."""
     spoken = folded_words(part)
-    wants = MEANT | INTERROGATIVE
-    if not spoken or _asks(part) or spoken[0] in LEADING or not wants.isdisjoint(spoken):
+    if not spoken or _wants(part):
         return False
     if any(map(str.isdigit, part)):
         return False

@@ -69,6 +69,8 @@ INTERROGATIVE = _folded(
 """Words that ask wherever they stand."""
 MEANT = _folded("mean meant meine meinte gemeint")
 """Words with which people correct what they asked."""
+TELLING = _folded("tell remind sag sage nenn nenne erzähl erzähle erinner erinnere")
+"""Verbs with which people ask to be told something."""
 SPEAKING = _folded(
     "i i'm me my you your it this that ich bin mir mich mein meine du dir dich es das"
 )

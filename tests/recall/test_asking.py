@@ -117,3 +117,22 @@ def test_a_remark_is_not_carried_by_what_was_said_before(message: str) -> None:
 )
 def test_words_to_look_for_and_corrections_are_no_remarks(message: str) -> None:
     assert not asking(message, (), SETTINGS).remark
+
+
+@pytest.mark.parametrize(
+    "message", ["fair enough", "sort the imports", "terraform apply", "stopp"]
+)
+def test_a_message_that_asks_nothing_is_not_put_behind_the_question_before_it(
+    message: str,
+) -> None:
+    assert asking(message, KARL, SETTINGS).joined is None
+
+
+@pytest.mark.parametrize(
+    "message", ["and the workshop", "nein, die linke", "his wife?", "tell me about his wife"]
+)
+def test_a_message_that_asks_or_leads_on_is_put_behind_the_question_before_it(
+    message: str,
+) -> None:
+    joined = asking(message, KARL, SETTINGS).joined
+    assert joined == f"who is karl?\nKarl is a carpenter in Lienz.\n{message}"
