@@ -121,7 +121,14 @@ def _marks(hit: Hit) -> dict[str, str]:
 
 
 def _texts(passages: Sequence[HitPassage]) -> list[str]:
-    return [f"[{one_line(item.heading)}]\n{item.text.strip()}" for item in passages]
+    """Each passage below its heading, which is not said twice in a row."""
+    texts: list[str] = []
+    above: str | None = None
+    for item in passages:
+        heading, text = one_line(item.heading), item.text.strip()
+        texts.append(text if heading == above else f"[{heading}]\n{text}")
+        above = heading
+    return texts
 
 
 def _add(
