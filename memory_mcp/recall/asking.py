@@ -145,7 +145,8 @@ def _wants(part: str) -> bool:
     other one ("fair enough") would bring what answers that question."""
     spoken = folded_words(part)
     opens = bool(spoken) and spoken[0] in LEADING | TELLING
-    return opens or _asks(part) or not (MEANT | INTERROGATIVE).isdisjoint(spoken)
+    asking = INTERROGATIVE if _is_german(spoken) else INTERROGATIVE - {"was"}
+    return opens or _asks(part) or not (MEANT | asking).isdisjoint(spoken)
 
 
 def _asks(part: str) -> bool:
@@ -168,12 +169,15 @@ def _remarks(part: str) -> bool:
 def _names(part: str, words: Collection[str]) -> frozenset[str]:
     """Content words with a capital in mid-sentence. German has them for every noun, which may be
     told in other words: none there."""
-    spoken = folded_words(part)
-    german, english = (sum(word in stop_words(code) for word in spoken) for code in LANGUAGES)
-    if german > english:
+    if _is_german(folded_words(part)):
         return frozenset()
     found = (fold(match[1]) for match in _WORD_WITHIN.finditer(part) if match[1][0].isupper())
     return frozenset(word for word in found if word in words)
+
+
+def _is_german(spoken: Sequence[str]) -> bool:
+    german, english = (sum(word in stop_words(code) for word in spoken) for code in LANGUAGES)
+    return german > english
 
 
 def _is_shell(text: str) -> bool:

@@ -31,10 +31,11 @@ sehr schön toll dankeschön gefällt nächste nächster nächstes nimm versuch 
 """Words with which people keep a conversation going."""
 FAINT = _folded(
     """
-tell know show say said mean think want need make get got give see look try use used using
+tell remind know show say said mean think want need make get got give see look try use used using
 thing things something anything everything really actually maybe also still please quick
 remember like pass passes option variant version first second third one day long today
-weißt weiß wissen solltest sollte sag sagen zeig zeigen meinst meine denkst brauche will
+weißt weiß wissen solltest sollte sag sagen nenn nenne erzähl erzähle erinner erinnere zeig zeigen
+meinst meine denkst brauche will
 möchte kannst könntest mal eben halt doch gerne etwas sache sachen wirklich eigentlich
 vielleicht erinnerst variante option erste zweite dritte tag langer lang heute geht grün war
 """
@@ -69,7 +70,7 @@ INTERROGATIVE = _folded(
 """Words that ask wherever they stand."""
 MEANT = _folded("mean meant meine meinte gemeint")
 """Words with which people correct what they asked."""
-TELLING = _folded("tell remind sag sage nenn nenne erzähl erzähle erinner erinnere")
+TELLING = _folded("tell remind sag nenn nenne erzähl erzähle erinner erinnere")
 """Verbs with which people ask to be told something."""
 SPEAKING = _folded(
     "i i'm me my you your it this that ich bin mir mich mein meine du dir dich es das"

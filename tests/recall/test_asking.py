@@ -104,7 +104,11 @@ def test_filler_words_of_both_languages_are_no_content() -> None:
 
 
 @pytest.mark.parametrize(
-    "message", ["slower please", "agreed, ship it", "bin gleich wieder da", "skip this step"]
+    "message",
+    [
+        *("slower please", "agreed, ship it", "bin gleich wieder da", "skip this step"),
+        "hello, I was at lunch",
+    ],
 )
 def test_a_remark_is_not_carried_by_what_was_said_before(message: str) -> None:
     before = [Turn("user", "Who sings in the choir?"), Turn("assistant", "Niklas and Disch.")]
