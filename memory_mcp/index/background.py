@@ -10,7 +10,7 @@ import anyio
 from memory_mcp.core.config import Config
 from memory_mcp.core.errors import EmbeddingError, ModelError, StorageError
 from memory_mcp.core.ports import Embedder
-from memory_mcp.index import heap
+from memory_mcp.index import heap, switching
 from memory_mcp.index.fill import Filler
 from memory_mcp.index.frames import frames
 from memory_mcp.index.identity import settings_mark
@@ -81,18 +81,22 @@ class Background:
         self.running = True
         self._strays.update(self._known)
         try:
-            async with anyio.create_task_group() as tasks:
-                for name, task in (
-                    ("words", self._keep_words),
-                    ("model", self._open_model),
-                    ("vectors", self._keep_vectors),
-                    ("watcher", self._watch),
-                    ("sweeps", self._sweep_local),
-                    ("rescans", self._rescan),
-                ):
-                    tasks.start_soon(self._keep, name, task)
+            with switching.quick():
+                await self._run_all()
         finally:
             self.running = False
+
+    async def _run_all(self) -> None:
+        async with anyio.create_task_group() as tasks:
+            for name, task in (
+                ("words", self._keep_words),
+                ("model", self._open_model),
+                ("vectors", self._keep_vectors),
+                ("watcher", self._watch),
+                ("sweeps", self._sweep_local),
+                ("rescans", self._rescan),
+            ):
+                tasks.start_soon(self._keep, name, task)
 
     async def _keep(self, name: str, task: Callable[[], Awaitable[None]]) -> None:
         """Run a task; after a failure again, a little later."""

@@ -27,6 +27,9 @@ CREATE TABLE IF NOT EXISTS files (
 CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID
 """
 
+Written = tuple[Any, ...]
+"""The columns of a row."""
+
 
 @dataclass(frozen=True, slots=True)
 class Row:
@@ -74,13 +77,12 @@ class Catalog:
 
         return self.database.run(work)
 
-    def record(self, rows: Sequence[tuple[Row, Parsed | None]]) -> None:
-        """Write rows, each in place of what was there."""
-        values = [_values(row, parsed) for row, parsed in rows]
+    def record(self, rows: Sequence[Written]) -> None:
+        """Write rows, as `written` made them, each in place of what was there."""
 
         def work(connection: sqlite3.Connection) -> None:
             marks = ",".join("?" * 12)
-            connection.executemany(f"INSERT OR REPLACE INTO files VALUES ({marks})", values)
+            connection.executemany(f"INSERT OR REPLACE INTO files VALUES ({marks})", rows)
 
         self.database.run(work)
 
@@ -147,7 +149,8 @@ def _row(columns: Sequence[Any]) -> Row:
     return Row(source, path, stamp, digest, made_by, identity, passages, failure, warnings)
 
 
-def _values(row: Row, parsed: Parsed | None) -> tuple[Any, ...]:
+def written(row: Row, parsed: Parsed | None) -> Written:
+    """What is written of a row and of what the file holds; a millisecond for a note."""
     stamp = row.stamp
     place = (row.source_id, row.path, stamp.mtime_ns, stamp.size, str(stamp.inode))
     made = (row.digest, row.derivation, row.identity, row.passages, row.failure)
@@ -155,8 +158,10 @@ def _values(row: Row, parsed: Parsed | None) -> tuple[Any, ...]:
 
 
 def _content(parsed: Parsed) -> str:
-    fields = asdict(parsed)
-    return json.dumps({name: fields[name] for name in ("card", "passages", "words", "note_words")})
+    # Not of the whole, which would copy every word and its number.
+    card, passages = asdict(parsed.card), [asdict(passage) for passage in parsed.passages]
+    words = {"words": parsed.words, "note_words": parsed.note_words}
+    return json.dumps({"card": card, "passages": passages, **words})
 
 
 def _parsed(row: Row, content: str | None) -> Parsed | None:

@@ -17,7 +17,7 @@ from memory_mcp.index.labels import NoteKey
 from memory_mcp.index.prepare import Failed, Gone, Outcome, Same, prepare
 from memory_mcp.index.queue import Pulse, WorkQueue
 from memory_mcp.index.records import Records
-from memory_mcp.index.slices import Slices
+from memory_mcp.index.slices import Slices, first_of
 from memory_mcp.index.state import IndexEvent
 from memory_mcp.index.table import Entry, Parsed, Table
 from memory_mcp.notes.names import ENDING
@@ -27,7 +27,6 @@ from memory_mcp.notes.sources import Source
 log = logging.getLogger(__name__)
 
 _BATCH = 32  # files a turn on the thread, at most
-_TURN_SECONDS = 0.06  # of work on the thread before what is ready becomes searchable
 _YOUNG_NS = 2_000_000_000  # stamps are this coarse on some disks
 
 
@@ -97,8 +96,15 @@ class Intake:
     async def _prepare(
         self, wanted: Sequence[tuple[NoteKey, str | None]]
     ) -> dict[NoteKey, Outcome]:
+        """At least one, and as many as fit into a slice: those become searchable first."""
         sources = {key[0]: self._known[key[0]].source for key, _ in wanted}
-        return await to_thread.run_sync(_prepare_some, sources, wanted, self._config)
+
+        def work(one: tuple[NoteKey, str | None]) -> Outcome:
+            (source_id, path), digest = one
+            return _prepare_safely(sources[source_id], path, digest, self._config)
+
+        outcomes = await to_thread.run_sync(first_of, work, wanted)
+        return {key: outcome for (key, _), outcome in zip(wanted, outcomes, strict=False)}
 
     async def _settle(self, key: NoteKey, outcome: Outcome) -> None:
         known = self._known[key[0]]
@@ -184,21 +190,6 @@ class Intake:
         """Forget the files of a source that wait to be read."""
         for key in [key for key in self.files if key[0] == source_id]:
             self.files.drop(key)
-
-
-def _prepare_some(
-    sources: Mapping[str, Source],
-    wanted: Sequence[tuple[NoteKey, str | None]],
-    config: Config,
-) -> dict[NoteKey, Outcome]:
-    """At least one, and as many as fit into a turn."""
-    end = time.monotonic() + _TURN_SECONDS
-    outcomes: dict[NoteKey, Outcome] = {}
-    for key, digest in wanted:
-        outcomes[key] = _prepare_safely(sources[key[0]], key[1], digest, config)
-        if time.monotonic() > end:
-            break
-    return outcomes
 
 
 def _prepare_safely(source: Source, path: str, known: str | None, config: Config) -> Outcome:

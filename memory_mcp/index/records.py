@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
-from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TypeVar
@@ -13,9 +12,9 @@ from anyio import to_thread
 
 from memory_mcp.core.errors import StorageError
 from memory_mcp.core.note import Stamp
-from memory_mcp.index.catalog import Catalog, Row
+from memory_mcp.index.catalog import Catalog, Row, written
 from memory_mcp.index.labels import NoteKey
-from memory_mcp.index.slices import Slices
+from memory_mcp.index.slices import Slices, on_thread
 from memory_mcp.index.table import Entry, Parsed
 
 log = logging.getLogger(__name__)
@@ -75,10 +74,9 @@ class Records:
         if rows is None:
             return []
         self._turn = turn
-        there = {row.key: (row.stamp, row.digest, row.identity) for row in rows}
-        lost = [k for k, mark in self._recorded.items() if _is_less(there.get(k), mark)]
+        lost = await to_thread.run_sync(_less, rows, dict(self._recorded))
         for key in lost:
-            del self._recorded[key]
+            self._recorded.pop(key, None)
         return lost
 
     async def rows(self, source_id: str) -> list[Row]:
@@ -120,14 +118,17 @@ class Records:
                 await slices.pause()
         if not rows:
             return
-        written: bool = await self._run(partial(self._write, rows), otherwise=False)
-        if written:
+        if await self._write(rows):
             for row, _ in rows:
                 self._recorded[row.key] = (row.stamp, row.digest, row.identity)
 
-    def _write(self, rows: Sequence[tuple[Row, Parsed | None]]) -> bool:
-        self._catalog.record(rows)
-        return True
+    async def _write(self, rows: Sequence[tuple[Row, Parsed | None]]) -> bool:
+        def work() -> bool:
+            self._catalog.record(made)
+            return True
+
+        made = await on_thread(lambda row: written(*row), rows)
+        return await self._run(work, otherwise=False)
 
     def _mark(self, entry: Entry, identity: str | None) -> _Mark:
         before = self._recorded.get(entry.key)
@@ -151,7 +152,7 @@ class Records:
         """Record that a file cannot be read; it is tried again at each sweep."""
         self._recorded.pop(key, None)
         row = Row(*key, stamp, "", self._derivation, "", 0, message)
-        await self._run(partial(self._write, [(row, None)]), otherwise=False)
+        await self._write([(row, None)])
 
     async def forget(self, keys: Collection[NoteKey]) -> None:
         """Remove rows."""
@@ -171,6 +172,11 @@ class Records:
     async def close(self) -> None:
         """Close the file."""
         await to_thread.run_sync(self._catalog.close)
+
+
+def _less(rows: Sequence[Row], recorded: Mapping[NoteKey, _Mark]) -> list[NoteKey]:
+    there = {row.key: (row.stamp, row.digest, row.identity) for row in rows}
+    return [key for key, mark in recorded.items() if _is_less(there.get(key), mark)]
 
 
 def _is_less(there: _Mark | None, mark: _Mark) -> bool:

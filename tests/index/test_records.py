@@ -9,7 +9,7 @@ import anyio
 import pytest
 
 from memory_mcp.core.note import Stamp
-from memory_mcp.index.catalog import Catalog, Row
+from memory_mcp.index.catalog import Catalog, Row, written
 from memory_mcp.index.prepare import prepare
 from memory_mcp.index.records import Records
 from memory_mcp.index.table import Parsed, Table
@@ -63,7 +63,7 @@ async def test_a_row_that_knows_less_is_to_be_written_again(
 ) -> None:
     two = Two(tmp_path)
     row = await two.record()
-    two.other.record([(replace(row, **less), None)])  # type: ignore[arg-type]  # names are fields
+    two.other.record([written(replace(row, **less), None)])  # type: ignore[arg-type]  # names are fields
     assert await two.records.check() == [KEY]
     await two.close()
 
@@ -73,7 +73,7 @@ async def test_vectors_of_another_model_are_left_to_the_process_that_made_them(
 ) -> None:
     two = Two(tmp_path)
     row = await two.record()
-    two.other.record([(replace(row, identity="another model"), None)])
+    two.other.record([written(replace(row, identity="another model"), None)])
     assert await two.records.check() == []
     await two.close()
 
