@@ -22,7 +22,7 @@ from memory_mcp.index.sieve import sieve
 if TYPE_CHECKING:
     from qdrant_client import QdrantClient
 
-_UPSERT = 512  # points a call
+_UPSERT = 64  # points a call: its parts each hold the interpreter's lock for half a millisecond
 _CHEAP = 10  # a hit of the client costs as much as so many cosines
 
 

@@ -14,6 +14,7 @@ from memory_mcp.core.errors import StorageError
 from memory_mcp.core.ports import Vectors, VectorStore
 
 Result = TypeVar("Result")
+_ADDED = 128  # vectors at a time; 8 ms of the embedded store
 _MOVED = 512  # vectors copied in one go
 _SPARE = 16  # more than asked for: some of the nearest may have just been removed
 
@@ -107,13 +108,13 @@ class Lane:
         return sum(len(self.placed(source_id)) for source_id in source_ids)
 
     async def add(self, source_id: str, vectors: Mapping[int, Vectors]) -> None:
-        """Add vectors by point. Raises StorageError."""
-        if not vectors:
-            return
-        store, ids = self._open_store(), list(vectors)
-        rows = np.stack([vectors[point] for point in ids])
-        await self._do(lambda: store.collection(source_id).add(ids, rows))
-        self._placed[source_id].update(ids)
+        """Add vectors by point, a few at a time: searches come in between. Raises
+        StorageError."""
+        waiting = iter(vectors.items())
+        while some := dict(islice(waiting, _ADDED)):
+            rows = np.stack(list(some.values()))
+            await self._do(partial(_add, self._open_store(), source_id, list(some), rows))
+            self._placed[source_id].update(some)
 
     async def remove(self, source_id: str, points: Sequence[int]) -> None:
         """Remove vectors by point. Raises StorageError."""
@@ -192,6 +193,10 @@ def _cosine(
     for source_id, ids in points.items():
         result |= store.collection(source_id).cosines(vector, ids)
     return result
+
+
+def _add(store: VectorStore, source_id: str, points: Sequence[int], rows: Vectors) -> None:
+    store.collection(source_id).add(points, rows)
 
 
 def _copy(old: VectorStore, new: VectorStore, source_id: str, points: Sequence[int]) -> None:
