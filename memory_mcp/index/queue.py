@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
@@ -33,7 +34,7 @@ class WorkQueue:
 
     def __init__(self, pulse: Pulse) -> None:
         self._urgent: dict[NoteKey, bool] = {}
-        self._waiting: dict[NoteKey, bool] = {}
+        self._waiting: OrderedDict[NoteKey, bool] = OrderedDict()
         self._in_hand: dict[NoteKey, bool] = {}
         self._pulse = pulse
 
@@ -59,16 +60,21 @@ class WorkQueue:
         """Lay down what is in hand; those of `back` are put in front again."""
         again = {key: self._in_hand.get(key, False) for key in back}
         self._in_hand = {}
-        if again:
-            waiting = {key: anew for key, anew in self._waiting.items() if key not in again}
-            urgent = {key: anew for key, anew in self._urgent.items() if key not in again}
-            self._urgent, self._waiting = urgent, {**again, **waiting}
+        for key in reversed(again):
+            put = self._urgent.pop(key, False) or self._waiting.get(key, False)
+            self._waiting[key] = again[key] or put
+            self._waiting.move_to_end(key, last=False)
         self._pulse.beat()
 
     def drop(self, key: NoteKey) -> None:
         """Forget a note that waits."""
         self._urgent.pop(key, None)
         self._waiting.pop(key, None)
+
+    @property
+    def keys(self) -> set[NoteKey]:
+        """All notes that wait or are in hand."""
+        return {*self._urgent, *self._waiting, *self._in_hand}
 
     def __iter__(self) -> Iterator[NoteKey]:
         """All notes that wait or are in hand; one may come twice."""

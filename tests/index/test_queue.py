@@ -42,6 +42,16 @@ def test_unfinished_work_goes_back_to_the_front() -> None:
     assert list(queue.take(10)) == [B, C]
 
 
+def test_what_was_asked_for_meanwhile_holds_for_work_that_goes_back() -> None:
+    queue = WorkQueue(Pulse())
+    queue.put(A)
+    queue.put(B)
+    queue.take(1)
+    queue.put(A, anew=True)
+    queue.done(back=[A])
+    assert list(queue.take(10).items()) == [(A, True), (B, False)]
+
+
 @given(st.lists(st.tuples(st.sampled_from("pudtb"), st.sampled_from([A, B, C])), max_size=30))
 def test_no_note_is_lost_by_any_order_of_calls(steps: list[tuple[str, tuple[str, str]]]) -> None:
     queue = WorkQueue(Pulse())
@@ -63,7 +73,7 @@ def test_no_note_is_lost_by_any_order_of_calls(steps: list[tuple[str, tuple[str,
             case _:
                 queue.done()
                 hand = set()
-        assert set(queue) == open_ | hand
+        assert set(queue) == queue.keys == open_ | hand
         assert queue.waits == bool(open_)
 
 
