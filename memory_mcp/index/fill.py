@@ -256,8 +256,7 @@ class Filler:
 
     def find_strays(self, source_id: str) -> None:
         """Have vectors removed that a server still has of notes that are not live."""
-        placed = self._lane.placed(source_id)
-        strays = [point for point in placed if self._table.at(point) is None]
+        strays = set(self._lane.placed(source_id)) - self._table.points
         self._table.dropped.update((source_id, point) for point in strays)
 
     def retry(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence, Set
 
 from memory_mcp.index.fill import Filler
 from memory_mcp.index.intake import Intake
@@ -27,9 +27,11 @@ def report(
 ) -> IndexState:
     """The state of these sources as a value."""
     ids = frozenset(known.source.id for known in sources)
-    unread = {key for key in intake.files if key[0] in ids}
-    bare = {key for key in filler.queue if key[0] in ids and table.entry(*key) is not None}
+    # Whole sets: a search asks, also while ten thousand notes wait.
+    unread = _those(intake.files.keys, ids)
+    bare = _those(filler.queue.keys & table.keys, ids)
     waiting = unread | bare
+    busy = {source_id for source_id, _ in waiting}
     scanning = sum(known.state == "scanning" for known in sources)
     warnings = (*_warnings(table, sources, ids, filler), *_index_warnings(renewals, trouble))
     return IndexState(
@@ -37,7 +39,7 @@ def report(
         unread=len(unread) + scanning,
         degraded=_degraded(model, filler, len(unread), len(bare), scanning),
         sources={
-            label: _source_state(table, known, waiting)
+            label: _source_state(table, known, busy)
             for label, known in zip(labels(sources), sources, strict=True)
         },
         embedder=model.describe(),
@@ -60,10 +62,15 @@ def labels(sources: Sequence[Known]) -> list[str]:
     return result
 
 
-def _source_state(table: Table, known: Known, waiting: set[NoteKey]) -> SourceState:
+def _those(keys: Set[NoteKey], ids: Collection[str]) -> Set[NoteKey]:
+    """The keys of some sources."""
+    return {key for key in keys if key[0] in ids}
+
+
+def _source_state(table: Table, known: Known, busy: Collection[str]) -> SourceState:
     source_id = known.source.id
     state = known.state
-    if state in ("ready", "empty") and any(key[0] == source_id for key in waiting):
+    if state in ("ready", "empty") and source_id in busy:
         state = "indexing"
     files, passages = len(table.paths(source_id)), table.passage_count(source_id)
     return SourceState(files, passages, str(known.source.root), state)

@@ -6,7 +6,8 @@ All methods are short and synchronous, so that a query never sees half of a chan
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 
 from memory_mcp.core.note import Card, Passage, Stamp
@@ -63,6 +64,7 @@ class Table:
         self._turns: dict[NoteKey, int] = {}
         self._turn = 0
         self._passages: dict[str, int] = {}
+        self._languages: dict[str, Counter[str]] = {}
         for source in sources:
             self.add(source)
 
@@ -72,12 +74,17 @@ class Table:
         self._entries[source.id] = {}
         self._words[source.id] = SourceWords()
         self._passages[source.id] = 0
+        self._languages[source.id] = Counter()
 
     def entries(self, source_ids: Collection[str] | None = None) -> Iterator[Entry]:
         """Live notes, of these sources or of all; a snapshot of what is there now."""
         for source_id in tuple(self._entries):
             if source_ids is None or source_id in source_ids:
                 yield from tuple(self._entries[source_id].values())
+
+    def languages(self, source_ids: Collection[str]) -> set[str]:
+        """The languages of the live notes of some sources."""
+        return {code for sid in source_ids for code in self._languages.get(sid, ())}
 
     def entry(self, source_id: str, path: str) -> Entry | None:
         """One live note."""
@@ -112,6 +119,16 @@ class Table:
     def size(self) -> int:
         """How many live passages there are in all."""
         return len(self._points)
+
+    @property
+    def keys(self) -> Set[NoteKey]:
+        """(source id, path) of all live notes; changes as they do."""
+        return self._turns.keys()
+
+    @property
+    def points(self) -> Set[int]:
+        """All live points; changes as they do."""
+        return self._points.keys()
 
     @property
     def turn(self) -> int:
@@ -162,6 +179,15 @@ class Table:
         else:
             self.warned.pop(entry.key, None)
         self._passages[source_id] += len(entry.points) - (len(old.points) if old else 0)
+        if old is not None:
+            self._speaks_less(source_id, old.card.language)
+        self._languages[source_id][entry.card.language] += 1
+
+    def _speaks_less(self, source_id: str, language: str) -> None:
+        spoken = self._languages[source_id]
+        spoken[language] -= 1
+        if not spoken[language]:
+            del spoken[language]
 
     def remove(self, source_id: str, path: str) -> Entry | None:
         """Forget a note; what it was, or None."""
@@ -177,6 +203,7 @@ class Table:
         self._turn += 1
         self._turns.pop(entry.key, None)
         self._passages[source_id] -= len(entry.points)
+        self._speaks_less(source_id, entry.card.language)
         return entry
 
     def _forget(self, source_id: str, point: int) -> None:
