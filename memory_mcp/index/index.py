@@ -70,12 +70,7 @@ class Index:
         )
         self._nearness = Nearness(self._table, self._lane, self._filler, self._model, self._cache)
         self._intake = Intake(
-            config,
-            self._known,
-            self._table,
-            self._records,
-            self._filler.queue,
-            self._pulse,
+            config, self._known, self._table, self._records, self._filler.queue, self._pulse
         )
         self._sync = Sync(self._known, self._table, self._records, self._intake, self._pulse)
         self._listeners: dict[int, Callable[[IndexEvent], None]] = {}
@@ -128,6 +123,10 @@ class Index:
     def entries(self, source_ids: Collection[str] | None = None) -> Iterator[Entry]:
         """Live notes, of these sources or of all."""
         return self._table.entries(source_ids)
+
+    def languages(self, source_ids: Collection[str]) -> set[str]:
+        """The languages of the live notes of some sources."""
+        return self._table.languages(source_ids)
 
     def entry(self, source_id: str, path: str) -> Entry | None:
         """One live note."""

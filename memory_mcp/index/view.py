@@ -131,6 +131,10 @@ class IndexView:
         found = self._index.entries(self._some(source_ids))
         return map(self._shown, found) if self._layered else found
 
+    def languages(self, source_ids: Collection[str]) -> set[str]:
+        """The languages of the live notes of some sources."""
+        return self._index.languages(self._some(source_ids))
+
     def entry(self, source_id: str, path: str) -> Entry | None:
         """One live note."""
         found = self._index.entry(source_id, path) if source_id in self._ids else None

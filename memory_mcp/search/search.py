@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from anyio.lowlevel import checkpoint
+
 from memory_mcp.core.config import SearchSettings
 from memory_mcp.core.errors import InputError
 from memory_mcp.index.view import IndexView
@@ -69,7 +71,9 @@ class Searcher:
     async def ranking(self, request: SearchRequest) -> Ranking:
         """Everything that was found for a request, ranked; `limit` and `min_score` are not
         applied."""
-        return self.ranked(await self.look(request))
+        found = await self.look(request)
+        await checkpoint()  # others get their turn between the two halves of the work
+        return self.ranked(found)
 
     async def look(self, request: SearchRequest, context: Context | None = None) -> Found:
         """The evidence for a request, before it is ranked; `context` is what was said before it.
@@ -113,8 +117,7 @@ class Searcher:
         if known is None:
             chosen = self._settings.language
             known = frozenset(
-                {entry.card.language for entry in self._index.entries(source_ids)}
-                | ({chosen} if chosen != "auto" else set())
+                self._index.languages(source_ids) | ({chosen} if chosen != "auto" else set())
             )
             self._spoken[key] = known
         return known
