@@ -6,7 +6,9 @@
 Notes of ten passages of some sixty words, drawn from a vocabulary with the frequencies of real
 text; vectors are random unit vectors given through the embedder's port, since embedding a hundred
 thousand passages is not what is measured. "with embedding" adds the bundled model's time for the
-question. Each size runs in a process of its own. A ticker tells how long the event loop was kept.
+question. Each size runs in a process of its own. A ticker tells how long the event loop was kept,
+and another one, in a process that does nothing else, how much of that was the machine. With
+`--bundled` the notes are embedded by the bundled model, and only the loop is measured.
 """
 
 from __future__ import annotations
@@ -31,6 +33,7 @@ from typing import Any
 import anyio
 import numpy as np
 
+from benchmarks import ticker
 from benchmarks.floors import Floor, NumpyAndTantivy, SqliteVecAndFts
 from memory_mcp.core.config import Config
 from memory_mcp.core.ports import Vectors
@@ -46,7 +49,6 @@ DIMENSION = 384
 SECTIONS, WORDS = 10, 60
 VOCABULARY = 30_000
 QUESTIONS, WRITES = 60, 20
-TICK_SECONDS = 0.002
 PAUSE_SECONDS = 0.25  # between two searches while it is indexed
 EMBEDDING, EMBEDDED = "the question's embedding alone", "all, with embedding"
 FILTERS: dict[str, dict[str, Any]] = {
@@ -117,34 +119,6 @@ class Prose:
             for n in range(SECTIONS)
         ]
         return "\n\n".join(parts) + "\n"
-
-
-class Ticker:
-    """Notes how late the event loop wakes up, and how much processor time its thread took
-    meanwhile: on a loaded machine it is also late while others have the processor."""
-
-    def __init__(self) -> None:
-        self.late: list[float] = []
-        self.busy: list[float] = []
-
-    async def run(self) -> None:
-        """Until cancelled."""
-        while True:
-            begin, worked = time.perf_counter(), time.thread_time()
-            await anyio.sleep(TICK_SECONDS)
-            self.late.append(time.perf_counter() - begin - TICK_SECONDS)
-            self.busy.append(time.thread_time() - worked)
-
-    def take(self) -> dict[str, float]:
-        """Milliseconds since the last call: the longest, and how many were above 50."""
-        late, self.late = self.late, []
-        busy, self.busy = self.busy, []
-        return {
-            "longest_ms": 1000 * max(late, default=0.0),
-            "p99_ms": 1000 * float(np.quantile(late or [0.0], 0.99)),
-            "above_50": sum(one > 0.05 for one in late),
-            "busy_ms": 1000 * max(busy, default=0.0),
-        }
 
 
 def memory() -> int:
@@ -261,37 +235,59 @@ async def timed_searches(
     return {name: spread(one) for name, one in times.items()}
 
 
+async def indexed(
+    index: Index, searcher: Searcher, prose: Prose, tick: ticker.Ticker
+) -> dict[str, float]:
+    """Search four times a second until all notes are indexed; how the loop was meanwhile."""
+    begin = time.perf_counter()
+    times: Times = []
+    while not await index.settled(PAUSE_SECONDS):
+        with timed(times):
+            await searcher.search(SearchRequest(prose.text(10**6 + len(times) % QUESTIONS, 6)))
+    seconds = time.perf_counter() - begin
+    return tick.take() | spread(times) | {"seconds": seconds, "searches": len(times)}
+
+
+async def measure_loop(home: Path, passages: int) -> dict[str, Any]:
+    """The event loop alone, while the bundled model embeds and searches."""
+    prose, config = Prose(), config_of(home)
+    write_notes(home, prose, passages)
+    result: dict[str, Any] = {"passages": passages}
+    async with ticker.ticking() as tick, anyio.create_task_group() as tasks:
+        index = Index(config, open_sources(config), BundledEmbedder)
+        searcher = Searcher(IndexView(index, index.sources), config.search)
+        tasks.start_soon(index.run)
+        result["indexing"] = await indexed(index, searcher, prose, tick)
+        result["store"] = index.vector_store
+        for n in range(QUESTIONS):
+            await searcher.search(SearchRequest(prose.text(10**6 + n, 6)))
+        result["searching"] = tick.take()
+        tasks.cancel_scope.cancel()
+    return result
+
+
 async def measure(home: Path, passages: int) -> dict[str, Any]:
     """Everything for one size."""
     prose = Prose()
     write_notes(home, prose, passages)
-    config, embedder, ticker = config_of(home), RandomVectors(), Ticker()
+    config, embedder = config_of(home), RandomVectors()
     gc.collect()
-    before, begin = memory(), time.perf_counter()
+    before = memory()
     result: dict[str, Any] = {"passages": passages}
-    async with anyio.create_task_group() as tasks:
+    async with ticker.ticking() as tick, anyio.create_task_group() as tasks:
         index = Index(config, open_sources(config), lambda: embedder)
-        view = IndexView(index, index.sources)
-        searcher = Searcher(view, config.search)
-        tasks.start_soon(ticker.run)
+        searcher = Searcher(IndexView(index, index.sources), config.search)
         tasks.start_soon(index.run)
-        searched = 0
-        while not await index.settled(PAUSE_SECONDS):
-            await searcher.search(SearchRequest(prose.text(10**6 + searched % QUESTIONS, 6)))
-            searched += 1
-        result["indexing"] = ticker.take() | {
-            "seconds": time.perf_counter() - begin,
-            "searches": searched,
-        }
+        result["indexing"] = await indexed(index, searcher, prose, tick)
         gc.collect()
         result["bytes_per_passage"] = (memory() - before) / passages
         result["store"] = index.vector_store
-        ticker.take()
+        tick.take()
         result["write"] = spread(await timed_writes(index, searcher, prose))
-        result["writing"] = ticker.take()
+        result["writing"] = tick.take()
         for n in range(QUESTIONS):
             await searcher.search(SearchRequest(prose.text(10**6 + n, 6)))
-        result["searching"] = ticker.take()
+        result["searching"] = tick.take()
         bare = floors(index, embedder)
         result["floors"] = [floor.name for floor in bare]
         embedder.asked = BundledEmbedder()
@@ -321,14 +317,19 @@ def show(result: dict[str, Any]) -> None:
         f"\nwrite to found: p50 {result['write']['p50']:.0f} ms, p95 {result['write']['p95']:.0f}"
     )
     print(f"memory per passage: {result['bytes_per_passage'] / 1024:.1f} KiB, texts included")
+    show_loop(result)
+
+
+def show_loop(result: dict[str, Any]) -> None:
+    """How the event loop was."""
+    one = result["indexing"]
+    print(
+        f"{result['passages']:,} passages indexed in {one['seconds']:.0f} s, with"
+        f" {one['searches']:.0f} searches, p50 {one['p50']:.0f} ms, p95 {one['p95']:.0f}"
+    )
     for name in ("indexing", "searching", "writing"):
-        one = result[name]
-        more = f", {one['seconds']:.0f} s, {one['searches']} searches" if "seconds" in one else ""
-        print(
-            f"event loop while {name}: late at most {one['longest_ms']:.0f} ms, p99"
-            f" {one['p99_ms']:.1f}, above 50 ms: {one['above_50']}; of its own work at most"
-            f" {one['busy_ms']:.0f} ms at once{more}"
-        )
+        if name in result:
+            ticker.show(name, result[name])
 
 
 def main() -> None:
@@ -336,19 +337,26 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Search speed as ratios to bare libraries.")
     parser.add_argument("--passages", type=int, nargs="+", default=[1_000, 10_000, 100_000])
     parser.add_argument("--one", type=int, help=argparse.SUPPRESS)
+    parser.add_argument("--bundled", action="store_true", help="the loop beside the real model")
     parser.add_argument("--json", action="store_true", help="print the values instead")
     asked = parser.parse_args()
     if asked.one:
         with tempfile.TemporaryDirectory() as folder:
-            print(json.dumps(anyio.run(measure, Path(folder).resolve(), asked.one)))
+            work = measure_loop if asked.bundled else measure
+            print(json.dumps(anyio.run(work, Path(folder).resolve(), asked.one)))
         return
     print(f"{platform.platform()}, Python {platform.python_version()}, {os.cpu_count()} CPUs,")
     print(f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d}")
     for passages in asked.passages:
         command = [sys.executable, "-m", "benchmarks.speed", "--one", str(passages)]
+        if asked.bundled:
+            command.append("--bundled")
         done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
         result = json.loads(done.stdout)
-        print(done.stdout) if asked.json else show(result)
+        if asked.json:
+            print(done.stdout)
+        else:
+            (show_loop if asked.bundled else show)(result)
 
 
 if __name__ == "__main__":
