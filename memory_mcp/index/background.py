@@ -10,7 +10,7 @@ import anyio
 from memory_mcp.core.config import Config
 from memory_mcp.core.errors import EmbeddingError, ModelError, StorageError
 from memory_mcp.core.ports import Embedder
-from memory_mcp.index import heap, switching
+from memory_mcp.index import blas, heap, switching
 from memory_mcp.index.fill import Filler
 from memory_mcp.index.frames import frames
 from memory_mcp.index.identity import settings_mark
@@ -81,7 +81,7 @@ class Background:
         self.running = True
         self._strays.update(self._known)
         try:
-            with switching.quick():
+            with switching.quick(), blas.single():
                 await self._run_all()
         finally:
             self.running = False

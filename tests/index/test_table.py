@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from memory_mcp.index.prepare import Parsed, prepare
-from memory_mcp.index.table import Table
+from memory_mcp.index.prepare import prepare
+from memory_mcp.index.table import Parsed, Table
 from tests.index.world import World
 
 GERMAN = "Der Wasserkocher steht im Schuppen, und der Schlüssel liegt unter dem Stein."
