@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import importlib.util
 import shutil
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -55,12 +55,11 @@ class EdgeStore:
             shutil.rmtree(self._folder, ignore_errors=True)
 
     def collection(self, source_id: str) -> EdgeIndex:
-        """The vectors of a source; created where there are none."""
+        """The vectors of a source; there may be none yet."""
         known = self._shards.get(source_id)
         if known is None:
-            with _explained("created"):
-                place = self._folder / str(len(self._shards))
-                known = self._shards[source_id] = EdgeIndex(_create(place, self._dimension))
+            make = partial(_create, self._folder / str(len(self._shards)), self._dimension)
+            known = self._shards[source_id] = EdgeIndex(make)
         return known
 
     def close(self) -> None:
@@ -73,26 +72,39 @@ class EdgeStore:
 
 
 class EdgeIndex:
-    """The vectors of one source (a `VectorIndex`). Blocking; raises StorageError."""
+    """The vectors of one source (a `VectorIndex`). Blocking; raises StorageError.
 
-    def __init__(self, shard: EdgeShard) -> None:
-        self._shard = shard
+    `make` is called for the first vectors: on a disk it takes 0.1 s, in which no other thread
+    runs, and most homes have sources without notes."""
+
+    def __init__(self, make: Callable[[], EdgeShard]) -> None:
+        self._make = make
+        self._shard: EdgeShard | None = None
+
+    def _made(self) -> EdgeShard:
+        if self._shard is None:
+            with _explained("created"):
+                self._shard = self._make()
+        return self._shard
 
     def add(self, ids: Sequence[int], vectors: Vectors) -> None:
         """Add or replace unit vectors, shape (len(ids), dimension)."""
         from qdrant_edge import Point, UpdateOperation
 
+        shard = self._made()
         for start in range(0, len(ids), _UPSERT):
             rows = vectors[start : start + _UPSERT].tolist()
             some = zip(ids[start : start + _UPSERT], rows, strict=True)
             points = [Point(point, {_NAME: row}) for point, row in some]
             with _explained("written"):
-                self._shard.update(UpdateOperation.upsert_points(points))
+                shard.update(UpdateOperation.upsert_points(points))
 
     def remove(self, ids: Sequence[int]) -> None:
         """Forget vectors; unknown ids are ignored."""
         from qdrant_edge import UpdateOperation
 
+        if self._shard is None:
+            return
         for start in range(0, len(ids), _UPSERT):
             some = ids[start : start + _UPSERT]
             with _explained("written"):
@@ -125,6 +137,8 @@ class EdgeIndex:
     ) -> list[tuple[int, float]]:
         from qdrant_edge import Filter, HasIdCondition, Query, QueryRequest
 
+        if self._shard is None:
+            return []
         only = None if allowed is None else Filter(must=[HasIdCondition(set(allowed))])
         request = QueryRequest(
             limit=limit,
@@ -146,7 +160,7 @@ class EdgeIndex:
         from qdrant_edge import ScrollRequest
 
         offset = None
-        while True:
+        while self._shard is not None:
             with _explained("read"):
                 records, offset = self._shard.scroll(
                     ScrollRequest(
@@ -161,6 +175,8 @@ class EdgeIndex:
         """The vectors of these ids, where there are any."""
         import numpy as np
 
+        if self._shard is None:
+            return {}
         with _explained("read"):
             found = self._shard.retrieve(list(ids), False, True)
         return {int(p.id): np.asarray(p.vector[_NAME], np.float32) for p in found}  # type: ignore[index, call-overload]
@@ -169,13 +185,16 @@ class EdgeIndex:
         """How many vectors there are."""
         from qdrant_edge import CountRequest
 
+        if self._shard is None:
+            return 0
         with _explained("counted"):
             return self._shard.count(CountRequest())
 
     def close(self) -> None:
         """Let go of the shard."""
-        with _explained("closed"):
-            self._shard.close()
+        if self._shard is not None:
+            with _explained("closed"):
+                self._shard.close()
 
 
 def _create(place: Path, dimension: int) -> EdgeShard:

@@ -14,7 +14,7 @@ from memory_mcp.core.errors import StorageError
 from memory_mcp.core.ports import VectorIndex, VectorStore
 from memory_mcp.index import stores
 from memory_mcp.index.dense import DenseStore
-from memory_mcp.index.edge import EdgeStore, is_installed
+from memory_mcp.index.edge import FOLDER, EdgeStore, is_installed
 from memory_mcp.index.lane import Lane
 from tests.index.test_dense import units
 
@@ -80,6 +80,17 @@ def test_a_second_owner_is_refused_before_it_touches_a_shard(tmp_path: Path) -> 
     again = EdgeStore(tmp_path, 8)
     assert again.collection("vault").count() == 0
     again.close()
+
+
+def test_a_source_without_vectors_costs_no_shard(tmp_path: Path) -> None:
+    store = EdgeStore(tmp_path, 4)
+    empty = store.collection("empty")
+    empty.remove([1])
+    assert empty.nearest(np.ones(4, np.float32), 5) == []
+    assert empty.cosines(np.ones(4, np.float32), [1]) == empty.vectors([1]) == {}
+    assert not list(empty.ids()) and empty.count() == 0
+    assert not list((tmp_path / FOLDER).glob("*"))
+    store.close()
 
 
 def test_only_many_passages_without_a_server_go_to_edge(tmp_path: Path) -> None:
