@@ -1,5 +1,8 @@
-"""How late an event loop wakes up, how much of that was its own work, and how late a process was
-that does nothing else: the part of the machine."""
+"""How late an event loop wakes up, and why: its own work, and what is the machine's part.
+
+The machine's is told twice, since a scheduler favours who sleeps: by how late a process was that
+does nothing else, and by how long the loop's thread stood ready and had no core.
+"""
 
 from __future__ import annotations
 
@@ -33,9 +36,10 @@ while os.getppid() == parent:
 class Ticker:
     """Notes how late the event loop wakes up, and how much processor time its thread took
     meanwhile. The rest of the time another thread had the interpreter, or another process the
-    processor; `bare` is what a process saw that only sleeps."""
+    processor; `bare` is what a process saw that only sleeps. Made on the loop's thread."""
 
     def __init__(self, bare: IO[str]) -> None:
+        self._waited = _waited()
         self._bare = bare
         self._late: list[float] = []
         self._own: list[float] = []
@@ -53,7 +57,9 @@ class Ticker:
         late, self._late = self._late or [0.0], []
         own, self._own = self._own or [0.0], []
         bare = [float(line) for line in self._bare.read().splitlines()] or [0.0]
+        before, self._waited = self._waited, _waited()
         return {
+            "waited_s": self._waited - before,
             "longest_ms": max(late),
             "p99_ms": float(np.quantile(late, 0.99)),
             "above_50": sum(one > LONG_MS for one in late),
@@ -61,6 +67,17 @@ class Ticker:
             "bare_ms": max(bare),
             "bare_above_50": sum(one > LONG_MS for one in bare),
         }
+
+
+def _waited() -> float:
+    """Seconds that this thread stood ready and had no core, since it began; 0 where the system
+    does not tell."""
+    try:
+        return (
+            int(Path("/proc/thread-self/schedstat").read_text(encoding="ascii").split()[1]) / 1e9
+        )
+    except OSError:
+        return 0.0
 
 
 @contextmanager
@@ -95,5 +112,6 @@ def show(name: str, seen: dict[str, float]) -> None:
         f"event loop while {name}: late at most {seen['longest_ms']:.0f} ms, p99"
         f" {seen['p99_ms']:.1f}, above 50 ms {seen['above_50']:.0f} times; its own work at most"
         f" {seen['own_ms']:.0f} ms at once; a bare process late at most {seen['bare_ms']:.0f} ms,"
-        f" {seen['bare_above_50']:.0f} times above 50"
+        f" {seen['bare_above_50']:.0f} times above 50; its thread waited {seen['waited_s']:.1f} s"
+        " for a core"
     )
