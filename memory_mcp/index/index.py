@@ -8,7 +8,15 @@ from __future__ import annotations
 
 import contextlib
 import logging
-from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import (
+    AsyncIterator,
+    Callable,
+    Collection,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from pathlib import Path
 
 import anyio
@@ -22,6 +30,7 @@ from memory_mcp.index.frames import frames
 from memory_mcp.index.identity import derivation
 from memory_mcp.index.intake import Intake
 from memory_mcp.index.known import Known, is_guarded
+from memory_mcp.index.labels import NoteKey
 from memory_mcp.index.lane import Lane
 from memory_mcp.index.model import Model
 from memory_mcp.index.names import Names
@@ -135,6 +144,10 @@ class Index:
     def at(self, point: int) -> tuple[Entry, int] | None:
         """The note and the place in its passages that a point stands for, while it is live."""
         return self._table.at(point)
+
+    def located(self, points: Iterable[int]) -> list[tuple[NoteKey, int, int]]:
+        """Where the points are that are live; see `Table.located`."""
+        return self._table.located(points)
 
     def words(self, source_ids: Collection[str]) -> WordView:
         """The words of some sources as one collection."""

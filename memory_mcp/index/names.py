@@ -260,6 +260,10 @@ class Names:
         newer = self._said_of((source_id, path), SUPERSEDES, visible)
         return self.reference(*max(newer, key=self._age), visible) if newer else None
 
+    def says(self, relation: str) -> bool:
+        """Whether any note says that it supersedes or contradicts one."""
+        return bool(self._saying[relation])
+
     def named_by(
         self, source_id: str, path: str, relation: str, source_ids: Collection[str] | None = None
     ) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from typing import Any, Generic, Literal, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 from rank_bm25 import BM25Okapi
 
 from memory_mcp.index.best import Floats, Slots, best_of, best_where
@@ -171,40 +172,41 @@ class WordIndex(BM25Okapi, Generic[Key]):  # type: ignore[misc]  # rank_bm25 has
             return {}
         return {self._terms[n]: count for n, count in zip(*document, strict=True)}
 
-    def counts(self, keys: Sequence[Key], query: Sequence[Forms]) -> Floats:
-        """How often each document holds each query term, shape (terms, keys); 0 where there is no
-        such document."""
-        slots = self._slots(keys)
-        places = slots << _COUNT_BITS
-        found = np.zeros((len(query), len(slots)))
-        for row, forms in zip(found, query, strict=True):
-            for number in self.numbers(forms):
-                posts = np.array(self._posts[number], np.int64)  # a view would forbid to add
-                near = posts[np.minimum(np.searchsorted(posts, places), len(posts) - 1)]
-                row += np.where(near >> _COUNT_BITS == slots, near & _MOST, 0)
-        return found
-
-    def _slots(self, keys: Iterable[Key]) -> Slots:
-        """Places of documents; -1 where there is none."""
-        return np.array([self._slot_of.get(key, -1) for key in keys], np.int64)
-
-    def scores_of(
+    def parts(
         self,
         keys: Sequence[Key],
         query: Sequence[Forms],
         statistics: Statistics,
         idf: Sequence[float],
-    ) -> list[float]:
-        """BM25 of some documents, as in `scores`; 0 where there is none. The time it takes does
-        not grow with the number of all documents."""
+    ) -> Floats:
+        """What each query term adds to the score of each document, shape (keys, terms); 0 where it
+        is not in it, or there is no such document. The time it takes does not grow with the number
+        of all documents."""
+        slots = self._slots(keys)
+        tf = np.zeros((len(slots), len(query)))
         if not self._keys:
-            return [0.0] * len(keys)
-        total = np.zeros(len(keys))
-        lengths = self._lengths[self._slots(keys)]
-        norms = self.k1 * (1 - self.b + self.b / statistics.average * lengths)
-        for tf, weight in zip(self.counts(keys, query), idf, strict=True):
-            total += weight * tf * (self.k1 + 1) / (tf + norms)
-        return total.tolist()
+            return tf
+        for column, forms in zip(tf.T, query, strict=True):
+            for number in self.numbers(forms):
+                column += self._times(number, slots)
+        norms = self._norms(statistics, self._lengths[slots])[:, None]
+        weighed: Floats = np.asarray(idf) * tf * (self.k1 + 1) / (tf + norms)
+        return weighed
+
+    def _times(self, number: int, slots: Slots) -> Slots:
+        """How often the documents in these slots hold a term."""
+        posts = np.frombuffer(self._posts[number], np.int64)
+        near = posts[np.minimum(posts.searchsorted(slots << _COUNT_BITS), len(posts) - 1)]
+        return np.where(near >> _COUNT_BITS == slots, near & _MOST, 0)
+
+    def _norms(self, statistics: Statistics, lengths: npt.NDArray[np.int32]) -> Floats:
+        """What the lengths of documents do to their scores."""
+        norms: Floats = self.k1 * (1 - self.b + self.b / statistics.average * lengths)
+        return norms
+
+    def _slots(self, keys: Iterable[Key]) -> Slots:
+        """Places of documents; -1 where there is none."""
+        return np.array([self._slot_of.get(key, -1) for key in keys], np.int64)
 
     def df(self, forms: Forms) -> int:
         """How many live documents hold any of the forms."""
@@ -236,8 +238,7 @@ class WordIndex(BM25Okapi, Generic[Key]):  # type: ignore[misc]  # rank_bm25 has
         total = np.zeros(len(self._keys))
         if not self._keys:
             return total
-        lengths = self._lengths[: len(self._keys)]
-        norms = self.k1 * (1 - self.b + self.b / statistics.average * lengths)
+        norms = self._norms(statistics, self._lengths[: len(self._keys)])
         for forms, weight in zip(query, idf, strict=True):
             slots, tf = self._postings(self.numbers(forms))
             total[slots] += weight * tf * (self.k1 + 1) / (tf + norms[slots])
@@ -259,14 +260,17 @@ class WordIndex(BM25Okapi, Generic[Key]):  # type: ignore[misc]  # rank_bm25 has
             idf if idf is not None else [lucene_idf(pooled.documents, self.df(q)) for q in query]
         )
         total = self.scores(query, pooled, weights)
+        found = np.flatnonzero(total)
         if allowed is None:
-            best = best_of(total, self._orders, np.flatnonzero(total), limit)
+            best = best_of(total, self._orders, found, limit)
         elif len(allowed) <= _FEW * limit:
             best = best_of(total, self._orders, self._among(total, allowed), limit)
         else:
-            best = best_where(total, self._orders, lambda slot: self._keys[slot] in allowed, limit)
-        found = [(self._keys[slot], float(total[slot])) for slot in best]
-        return [(key, score) for key, score in found if key is not None]
+            best = best_where(
+                total, self._orders, found, lambda slot: self._keys[slot] in allowed, limit
+            )
+        hits = [(self._keys[slot], float(total[slot])) for slot in best]
+        return [(key, score) for key, score in hits if key is not None]
 
     def _among(self, total: Floats, keys: Collection[Key]) -> Slots:
         """Slots of those of the keys that have a score."""

@@ -102,6 +102,12 @@ class Table:
         (source_id, path), place = found
         return self._entries[source_id][path], place
 
+    def located(self, points: Iterable[int]) -> list[tuple[NoteKey, int, int]]:
+        """(note, place in its passages, point) of those of the points that are live, in the order
+        of notes and of their passages."""
+        known = self._points
+        return sorted([(*known[point], point) for point in points if point in known])
+
     def source_of(self, point: int) -> str:
         """The source of a live point; empty for another one."""
         found = self._points.get(point)

@@ -6,7 +6,7 @@ knows some sources only, so that no caller can ask about another agent's, by wha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from memory_mcp.core.note import Link
@@ -71,6 +71,12 @@ class NamesView:
         if source_id not in self._ids:
             return None
         return self._names.superseded_by(source_id, path, self._ids)
+
+    def superseded(self, notes: Iterable[NoteKey]) -> frozenset[NoteKey]:
+        """Those of some notes that another one says it supersedes."""
+        if not self._names.says(SUPERSEDES):
+            return frozenset()
+        return frozenset(note for note in notes if self.superseded_by(*note) is not None)
 
     def contradicting(self, source_id: str, path: str) -> tuple[str, ...]:
         """References of the notes that contradict this one; see `Names.contradicting`."""
@@ -146,6 +152,11 @@ class IndexView:
         if found is None or found[0].source.id not in self._ids:
             return None
         return self._shown(found[0]), found[1]
+
+    def located(self, points: Iterable[int]) -> list[tuple[NoteKey, int, int]]:
+        """(note, place in its passages, point) of those of the points that are live and seen, in
+        the order of notes and of their passages."""
+        return [found for found in self._index.located(points) if found[0][0] in self._ids]
 
     def words(self, source_ids: Collection[str]) -> WordView:
         """The words of some sources as one collection."""

@@ -3,10 +3,15 @@ list."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
+import numpy as np
+import numpy.typing as npt
+
 from memory_mcp.search.family import Family
+from memory_mcp.search.trace import Column
+
+Marks = npt.NDArray[np.bool_]
 
 MEANING, COVERED, SAID = 6.8, 2.3, 11.5
 """What meaning, the words of the passage and those of its whole note add to the log odds."""
@@ -25,34 +30,36 @@ IDENTIFIER = 0.6
 """What a passage with the question's ticket number, version or date scores at least."""
 
 
-def meaning(cosine: float, family: Family) -> float:
-    """A cosine on the scale of its model: 0 is noise, 1 says what the question asks."""
-    return max(0.0, (cosine - family.noise) / (family.full - family.noise))
+def meaning(cosine: Column, family: Family) -> Column:
+    """Cosines on the scale of their model: 0 is noise, 1 says what the question asks."""
+    above: Column = np.maximum(0.0, (cosine - family.noise) / (family.full - family.noise))
+    return above
 
 
 def confidence(
-    covered: float,
-    said: float,
-    cosine: float | None,
+    covered: Column,
+    said: Column,
+    cosine: Column,
     family: Family,
     *,
-    english: bool = True,
-    exact: bool = False,
-) -> float:
-    """How likely a passage is one that the question is about, where half of all questions are put
-    to notes that do not answer them.
+    english: Marks,
+    exact: Marks,
+) -> Column:
+    """How likely each passage is one that the question is about, where half of all questions are
+    put to notes that do not answer them.
 
     `covered`: share of the question's words that the passage holds; `said`: BM25 of its whole
-    note, as share of what it can reach (a note that says them often is about them); `exact`:
-    whether the passage holds an identifier of the question; `english`: whether it is in English.
+    note, as share of what it can reach (a note that says them often is about them); `cosine`: NaN
+    where there is none; `english`: whether it is in English; `exact`: whether it holds an
+    identifier of the question.
     """
-    literal = max(LITERAL * math.pow(covered, LITERAL_POWER), IDENTIFIER if exact else 0.0)
-    if cosine is None:
-        odds = WORDS_COVERED * covered + WORDS_SAID * said + WORDS_BIAS
-    else:
-        odds = MEANING * meaning(cosine, family) + COVERED * covered + SAID * said + BIAS
-        odds += 0.0 if english else family.allowance
-    return max(literal, 1 / (1 + math.exp(-odds)))
+    by_words = WORDS_COVERED * covered + WORDS_SAID * said + WORDS_BIAS
+    by_meaning = MEANING * meaning(cosine, family) + COVERED * covered + SAID * said + BIAS
+    by_meaning += np.where(english, 0.0, family.allowance)
+    odds = np.where(np.isnan(cosine), by_words, by_meaning)
+    literal = np.maximum(LITERAL * covered**LITERAL_POWER, np.where(exact, IDENTIFIER, 0.0))
+    likely: Column = np.maximum(literal, 1 / (1 + np.exp(-odds)))
+    return likely
 
 
 def falling(scores: Sequence[float]) -> list[float]:

@@ -1,9 +1,15 @@
-"""Fusing what the words found with what the vectors found. Pure arithmetic over point -> score."""
+"""Fusing what the words found with what the vectors found. Pure arithmetic over columns of scores,
+a row for each passage."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from memory_mcp.search.trace import Column
 
 DEPTH = 100
 """How many passages of each leg are looked at; the depth the other numbers were chosen at."""
@@ -13,32 +19,39 @@ ONE_WORD = 0.2
 is nothing but the word is nearest to it, one that speaks of it answers better."""
 
 
-def spread(scores: Mapping[int, float], floor: float, least: float) -> dict[int, float]:
-    """Min-max: the best passage gets 1, one at `floor` gets 0.
+def spread(scores: Column, floor: float, least: float) -> Column:
+    """Min-max: the best passage gets 1, one at `floor` gets 0; NaN stays NaN.
 
     `least` bounds the spread from below, so that a handful of nearly equal passages (a tiny
     collection) is not torn apart from 0 to 1.
     """
-    best = max(scores.values(), default=0.0)
+    known = scores[~np.isnan(scores)]
+    best = known.max() if len(known) else 0.0
     width = max(best - floor, least)
     if width <= 0:
-        return dict.fromkeys(scores, 1.0)
-    return {point: max(0.0, 1 - (best - score) / width) for point, score in scores.items()}
+        return np.where(np.isnan(scores), np.nan, 1.0)
+    between: Column = np.maximum(0.0, 1 - (best - scores) / width)
+    return between
 
 
-def floor_of(scores: Sequence[float], depth: int = DEPTH) -> float:
-    """The score of the last passage of a full leg; 0 where the leg is not full: the rest has
-    nothing."""
-    return scores[depth - 1] if len(scores) >= depth else 0.0
+def last_of(scores: Column, otherwise: float, depth: int = DEPTH) -> float:
+    """The score of the last passage of a full leg; `otherwise` where the leg is not full."""
+    if len(scores) < depth:
+        return otherwise
+    return float(np.partition(scores, -depth)[-depth])
 
 
-def coverage(held: Collection[int], masses: Sequence[float]) -> float:
-    """Share of the question's word mass (idf) that a passage holds: 0..1.
+def coverage(held: npt.NDArray[np.bool_], masses: Sequence[float]) -> Column:
+    """Share of the question's word mass (idf) that each passage holds: 0..1.
 
-    `held` are positions in `masses`. A word that no note has counts with the greatest idf.
+    `held`: which of the `masses`, shape (passages, terms). A word that no note has counts with the
+    greatest idf.
     """
     total = sum(masses)
-    return min(1.0, sum(masses[place] for place in held) / total) if total > 0 else 0.0
+    if total <= 0:
+        return np.zeros(len(held))
+    shares: Column = np.minimum(1.0, held @ np.asarray(masses) / total)
+    return shares
 
 
 def vector_share(covered: float, least: float, trust: float) -> float:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from functools import cache
-from typing import TypeVar
+
+import numpy as np
 
 from memory_mcp.core.errors import EmbeddingError
 from memory_mcp.core.ports import Vectors
@@ -15,13 +15,13 @@ from memory_mcp.index.statistics import lucene_idf
 from memory_mcp.index.view import IndexView
 from memory_mcp.index.wordview import WordView
 from memory_mcp.search.context import Context
+from memory_mcp.search.evidence import Evidence
 from memory_mcp.search.filters import Filters
 from memory_mcp.search.fuse import DEPTH
+from memory_mcp.search.profile import Profiles
 from memory_mcp.search.query import Lexicon, Query, after, build
-from memory_mcp.search.rank import Evidence
 from memory_mcp.search.scope import Scope
 
-Key = TypeVar("Key", bound=Hashable)
 NO_VECTOR = "words only: the embedding model did not answer"
 
 
@@ -30,7 +30,7 @@ class Found:
     """The question as it was understood, and the evidence for it."""
 
     query: Query
-    evidence: tuple[Evidence, ...]
+    evidence: Evidence
     reachable: float
     """The BM25 score that a passage could reach at most."""
     problem: str | None
@@ -43,6 +43,7 @@ async def gather(
     text: str,
     languages: Collection[str],
     filters: Filters,
+    profiles: Profiles,
     context: Context | None = None,
     seconds: float | None = None,
 ) -> Found:
@@ -52,32 +53,33 @@ async def gather(
     `context` the cosines are the weighted means of the question's and the context's. `seconds`:
     how long to wait for each vector.
     """
-    query = _read(index.words(scope.source_ids), text, languages, context)
+    view = index.words(scope.source_ids)
+    query = _read(view, text, languages, context)
     vector, problem = await _vector(index, query, seconds)
     if vector is not None and context is not None:
         vector = await _blended(index, vector, context, seconds)
     allowed = None if scope.whole else filters.points(index, scope)
-    words = index.words(scope.source_ids)
-    scores = dict(words.passages(query.terms, DEPTH, allowed))
-    for point, score in words.passages(query.before, DEPTH, allowed) if query.before else ():
-        scores[point] = scores.get(point, 0.0) + query.weight * score
+    points = {
+        point
+        for terms in (query.terms, query.before)
+        for point, _ in (view.passages(terms, DEPTH, allowed) if terms else ())
+    }
     cosines: dict[int, float] = {}
     alike: Mapping[int, float] = {}
     if vector is not None:
-        near, cosines = await index.around(scope.source_ids, vector, DEPTH, scores.keys(), allowed)
+        near, cosines = await index.around(scope.source_ids, vector, DEPTH, points, allowed)
         cosines |= dict(near)
-        alike = await _alike(index, query, context, scores.keys() | cosines.keys())
-    view = index.words(scope.source_ids)
+        points |= cosines.keys()
+        alike = await _alike(index, query, context, points)
     return Found(
         query=query,
-        evidence=tuple(_evidence(index, view, query, scores, cosines, alike)),
+        evidence=_evidence(index, view, query, profiles, points, cosines, alike),
         reachable=(K1 + 1) * sum(map(view.idf, query.terms)),
         problem=problem,
     )
 
 
 def _read(view: WordView, text: str, languages: Collection[str], context: Context | None) -> Query:
-    @cache
     def idf(term: QueryTerm) -> float:
         return view.idf(term) if view.df(term) else 0.0
 
@@ -136,39 +138,29 @@ def _evidence(
     index: IndexView,
     view: WordView,
     query: Query,
-    scores: dict[int, float],
+    profiles: Profiles,
+    points: Collection[int],
     cosines: Mapping[int, float],
     alike: Mapping[int, float],
-) -> Iterator[Evidence]:
+) -> Evidence:
     """Of all passages that one of the legs gave; not of notes that changed meanwhile."""
-    lacking = [point for point in cosines if point not in scores]
-    scores |= _weighted(query, lambda terms: view.passage_scores(terms, lacking))
-    found = {point: place for point in scores if (place := index.at(point)) is not None}
-    notes = {entry.key: entry for entry, _ in found.values()}
-    note_scores = _weighted(query, lambda terms: view.note_scores(terms, notes))
-    replaced = {note: index.names.superseded_by(*note) is not None for note in notes}
-    held = view.held(list(found), query.counted)
-    for point, (entry, number) in found.items():
-        yield Evidence(
-            note=entry.key,
-            card=entry.card,
-            passage=entry.passages[number],
-            boost=entry.source.boost,
-            held=held[point],
-            bm25=scores[point],
-            note_bm25=note_scores[entry.key],
-            cosine=cosines.get(point),
-            likeness=alike.get(point),
-            superseded=replaced[entry.key],
-        )
-
-
-def _weighted(
-    query: Query, scored: Callable[[Sequence[QueryTerm]], Mapping[Key, float]]
-) -> dict[Key, float]:
-    """Scores for the question's words, and for those said before by their weight."""
-    scores = dict(scored(query.terms))
-    if query.before:
-        for key, score in scored(query.before).items():
-            scores[key] = scores.get(key, 0.0) + query.weight * score
-    return scores
+    found = index.located(points)
+    entries = {note: entry for note, _, _ in found if (entry := index.entry(*note)) is not None}
+    places = {note: place for place, note in enumerate(entries)}
+    owner = np.array([places[note] for note, _, _ in found], np.int64)
+    terms = (*query.terms, *query.before)
+    counted = [*range(len(query.asked)), *range(len(query.terms), len(terms))]
+    weights = np.array([1.0] * len(query.terms) + [query.weight] * len(query.before))
+    own = view.of_passages(terms, [(note[0], point) for note, _, point in found])
+    whole = view.of_notes(terms, list(entries)) @ weights
+    return Evidence(
+        notes=[profiles.of(key, entry.card, entry.source.boost) for key, entry in entries.items()],
+        owner=owner,
+        passages=[entries[note].passages[number] for note, number, _ in found],
+        held=own[:, counted] > 0,
+        bm25=own @ weights,
+        note_bm25=whole[owner],
+        cosine=np.array([cosines.get(point, np.nan) for _, _, point in found]),
+        likeness=np.array([alike.get(point, np.nan) for _, _, point in found]),
+        superseded=index.names.superseded(entries),
+    )

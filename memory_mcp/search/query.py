@@ -14,7 +14,6 @@ from memory_mcp.core.language import told
 from memory_mcp.core.words import QueryTerm, query_bigrams, query_terms
 from memory_mcp.search.context import Context
 from memory_mcp.search.dates import Day, find
-from memory_mcp.search.fuse import coverage
 from memory_mcp.search.rules import asks_for_chronicle
 
 MAX_TERMS = 64
@@ -99,29 +98,18 @@ class Query:
         return sum(not term.part for term in self.asked) == 1
 
     @cached_property
-    def _neighbours(self) -> list[tuple[int, int]]:
+    def neighbours(self) -> list[tuple[int, int]]:
         """Places in `asked` of each two neighbouring words, as in `pairs`."""
         return list(pairwise(n for n, term in enumerate(self.asked) if not term.part))
 
-    def may_have_pair(self, held: Collection[int]) -> bool:
-        """Whether a passage with the words at these places may have one of `pairs`."""
-        return any(one in held and other in held for one, other in self._neighbours)
-
-    def judged(self, held: frozenset[int]) -> tuple[float, bool]:
-        """What the words at these places say: the share of the question's mass, and whether one
-        of them is an identifier with a number: ticket, version, date. Many passages hold the
-        same."""
-        known = self._judged.get(held)
-        if known is None:
-            asked = (self.asked[place] for place in held if place < len(self.asked))
-            whole = (term.text for term in asked if term.whole)
-            exact = any(any(map(str.isdigit, text)) for text in whole)
-            known = self._judged[held] = (coverage(held, self.masses), exact)
-        return known
-
     @cached_property
-    def _judged(self) -> dict[frozenset[int], tuple[float, bool]]:
-        return {}
+    def identifiers(self) -> list[int]:
+        """Places in `asked` of identifiers with a number: ticket, version, date."""
+        return [
+            place
+            for place, term in enumerate(self.asked)
+            if term.whole and any(map(str.isdigit, term.text))
+        ]
 
 
 def check(text: str) -> str:

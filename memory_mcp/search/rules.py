@@ -7,9 +7,10 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
 from memory_mcp.core.note import Card, Passage
-from memory_mcp.core.words import bigrams, content_words, terms
+from memory_mcp.core.words import content_words, terms
 from memory_mcp.search.dates import Day, agreement, fullest
 
 NOTE_WEIGHT = 0.5
@@ -75,14 +76,6 @@ def is_log(path: str) -> bool:
     return not _LOG_FOLDERS.isdisjoint(folders) or _LOG_STEM.match(stem) is not None
 
 
-def log_factor(card: Card, chronicle: bool, demotion: float) -> float:
-    """`demotion` for a log: its dense lines hold every key word, and only point to the page. So do
-    those of the wiki's list of pages, also for a question about changes."""
-    if card.reference in LISTS:
-        return demotion
-    return demotion if is_log(card.path) and not chronicle else 1.0
-
-
 @dataclass(frozen=True, slots=True)
 class Naming:
     """How far a question names a note."""
@@ -94,30 +87,48 @@ class Naming:
     """All words of one of them, two or more, are."""
 
 
+NameWords = tuple[tuple[bool, frozenset[str]], ...]
+"""For each word of a name: whether it is a number, and the terms that stand for it."""
+_UNNAMED = Naming()
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """What a note is called, in terms of its language."""
+
+    each: tuple[NameWords, ...]
+    every: frozenset[str]
+    """All terms of all names."""
+
+    def naming(self, forms: Collection[str]) -> Naming:
+        """How far a question with these word forms says one of the names."""
+        if self.every.isdisjoint(forms):
+            return _UNNAMED
+        some = full = False
+        for words in self.each:
+            asked = [not number for number, own in words if not own.isdisjoint(forms)]
+            some |= any(asked)
+            full |= len(words) > 1 and len(asked) == len(words)
+        return Naming(some or full, full)
+
+
 def naming(forms: Collection[str], card: Card) -> Naming:
     """Compare the question's word forms with the note's names, in the note's language."""
-    some = full = False
-    known, every = _named(tuple(_names(card)), card.language)
-    if every.isdisjoint(forms):
-        return Naming()
-    for words in known:
-        asked = [not number for number, own in words if not own.isdisjoint(forms)]
-        some |= any(asked)
-        full |= len(words) > 1 and len(asked) == len(words)
-    return Naming(some or full, full)
+    return names_of(card).naming(forms)
+
+
+def names_of(card: Card) -> Names:
+    """What a note is called: slug, name, short title, aliases."""
+    return _named(tuple(_names(card)), card.language)
 
 
 @lru_cache(maxsize=20_000)  # the same notes are asked about again and again
-def _named(
-    names: tuple[str, ...], language: str
-) -> tuple[tuple[tuple[tuple[bool, frozenset[str]], ...], ...], frozenset[str]]:
-    """The words of each name, and all terms that stand for any of them."""
-    known = tuple(_name_words(name, language) for name in names)
-    return known, frozenset(one for words in known for _, own in words for one in own)
+def _named(names: tuple[str, ...], language: str) -> Names:
+    each = tuple(_name_words(name, language) for name in names)
+    return Names(each, frozenset(one for words in each for _, own in words for one in own))
 
 
-def _name_words(name: str, language: str) -> tuple[tuple[bool, frozenset[str]], ...]:
-    """For each word of a name: whether it is a number, and the terms that stand for it."""
+def _name_words(name: str, language: str) -> NameWords:
     words = content_words(_APART.sub(" ", name), (language,))
     return tuple((word.isdigit(), frozenset(terms(word, language))) for word in words)
 
@@ -137,13 +148,9 @@ def pair_overlap(
     """Share of the question's neighbouring words that follow each other in a passage too."""
     if not pairs:
         return 0.0
-    found = bigrams(terms(passage.embedded, language))
+    asked = frozenset().union(*pairs)
+    found = asked.intersection(pairwise(terms(passage.embedded, language)))
     return sum(not found.isdisjoint(pair) for pair in pairs) / len(pairs)
-
-
-def adjoin(one: Passage, other: Passage) -> bool:
-    """Whether a passage follows another one of its note, or shares a line with it."""
-    return one.first <= other.first <= one.last + ADJOINING
 
 
 def date_match(days: Collection[Day], card: Card, passage: Passage) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 
 from anyio.lowlevel import checkpoint
@@ -16,8 +16,9 @@ from memory_mcp.search.context import Context
 from memory_mcp.search.family import family_of
 from memory_mcp.search.filters import Filters
 from memory_mcp.search.gather import Found, gather
-from memory_mcp.search.group import Group, NoteKey, Piece, behind_successors, better, group
+from memory_mcp.search.group import Group, Piece, behind_successors, better, group
 from memory_mcp.search.hit import Hit, HitPassage, SearchRequest, SearchResult, side_by_side
+from memory_mcp.search.profile import NoteKey, Profiles
 from memory_mcp.search.rank import Weights, rank
 from memory_mcp.search.scope import scope
 
@@ -48,6 +49,7 @@ class Searcher:
         self._settings = settings
         self._weights = weights or Weights()
         self._filters = Filters()
+        self._profiles = Profiles()
         self._spoken: dict[tuple[tuple[str, ...], int], frozenset[str]] = {}
         index.subscribe(lambda event: self._spoken.clear())
 
@@ -61,10 +63,11 @@ class Searcher:
         """
         _check(request)
         ranking = await self.ranking(request)
-        kept = [item for item in ranking.groups if item.confidence >= request.min_score]
-        scores = falling([item.confidence for item in kept])
-        shown = list(zip(kept, scores, strict=True))[: request.limit]
-        found = (self.hit(item, score, ranking, request.explain) for item, score in shown)
+        judged = [(item, item.confidence) for item in ranking.groups]
+        kept = [(item, own) for item, own in judged if own >= request.min_score]
+        scores = falling([own for _, own in kept])
+        shown = zip(kept[: request.limit], scores, strict=False)
+        found = (self.hit(item, score, ranking, request.explain) for (item, _), score in shown)
         hits = side_by_side([hit for hit in found if hit])
         return SearchResult(hits, ranking.degraded, ranking.pending)
 
@@ -82,7 +85,9 @@ class Searcher:
         where = scope(self._index.sources, request.sources, request.path_prefix, request.tag)
         languages = self._languages(where.source_ids)
         seconds = request.vector_seconds
-        return await gather(self._index, where, text, languages, self._filters, context, seconds)
+        return await gather(
+            self._index, where, text, languages, self._filters, self._profiles, context, seconds
+        )
 
     def ranked(self, found: Found, *others: Found, most_vector: float = 1.0) -> Ranking:
         """Rank evidence. Pure but for the state of the index that it reports.
@@ -94,10 +99,13 @@ class Searcher:
         family = family_of(state.embedder.model or "", state.embedder.band)
         weights = replace(self._weights, most_vector=most_vector)
         pieces = better(
-            rank(one.evidence, one.query, family, self._settings, weights)
-            for one in (found, *others)
+            [
+                rank(one.evidence, one.query, family, self._settings, weights)
+                for one in (found, *others)
+            ]
         )
-        groups = behind_successors(group(pieces), self._successors(pieces))
+        replaced = {note for one in (found, *others) for note in one.evidence.superseded}
+        groups = behind_successors(group(pieces), self._successors(pieces, replaced))
         return Ranking(
             pieces=tuple(pieces),
             groups=tuple(groups),
@@ -122,14 +130,15 @@ class Searcher:
             self._spoken[key] = known
         return known
 
-    def _successors(self, pieces: Iterable[Piece]) -> dict[NoteKey, NoteKey]:
+    def _successors(
+        self, pieces: Iterable[Piece], replaced: Collection[NoteKey]
+    ) -> dict[NoteKey, NoteKey]:
         """Which found notes are replaced by which found ones."""
-        notes = dict.fromkeys(piece.note for piece in pieces)
         names = self._index.names
-        newer = {note: name for note in notes if (name := names.superseded_by(*note))}
+        newer = {note: name for note in replaced if (name := names.superseded_by(*note))}
         if not newer:
             return {}
-        keys = {names.reference(*note): note for note in notes}
+        keys = {names.reference(*note): note for note in {piece.note for piece in pieces}}
         return {note: keys[name] for note, name in newer.items() if name in keys}
 
     def hit(

@@ -1,10 +1,16 @@
-"""How a rank score came about: steps whose points add up to it exactly."""
+"""How a rank score came about: steps whose points add up to it."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+Column = npt.NDArray[np.float64]
+"""A number for each passage."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,19 +36,46 @@ class Trace:
         scale."""
         return math.fsum([step.points for step in self.steps])
 
-    @classmethod
-    def of(cls, *parts: tuple[str, float, float]) -> Trace:
-        """(rule, value, weight) of each step, as `plus` adds them."""
-        steps = [Step(rule, value, weight, value * weight) for rule, value, weight in parts]
-        return cls(tuple([step for step in steps if step.points]))
-
     def plus(self, rule: str, value: float, weight: float) -> Trace:
         """Add `value * weight`; nothing is recorded where that is 0."""
         points = value * weight
         return Trace((*self.steps, Step(rule, value, weight, points))) if points else self
 
-    def times(self, rule: str, factor: float, value: float = 1.0) -> Trace:
-        """Multiply what there is by `factor`; nothing is recorded where that is 1."""
-        if factor == 1.0:
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """The steps of many passages at once, a row each: for each rule a column of values, of weights
+    and of points. A `Trace` is made of a row that somebody looks at."""
+
+    scores: Column
+    """The sum of the points."""
+    steps: tuple[tuple[str, Column, Column, Column], ...] = field(default=())
+
+    @classmethod
+    def of(cls, rows: int) -> Sheet:
+        """One without steps."""
+        return cls(np.zeros(rows))
+
+    def plus(self, rule: str, value: Column, weight: Column | float) -> Sheet:
+        """Add `value * weight`; nothing is recorded where that is 0 for all."""
+        return self._with(rule, value, weight, value * weight)
+
+    def times(self, rule: str, factor: Column) -> Sheet:
+        """Multiply what there is by `factor`; nothing is recorded where that is 1 for all."""
+        return self._with(rule, np.ones_like(factor), factor, self.scores * (factor - 1.0))
+
+    def _with(self, rule: str, value: Column, weight: Column | float, points: Column) -> Sheet:
+        if not points.any():
             return self
-        return Trace((*self.steps, Step(rule, value, factor, self.score * (factor - 1.0))))
+        step = (rule, value, np.broadcast_to(weight, points.shape), points)
+        return Sheet(self.scores + points, (*self.steps, step))
+
+    def trace(self, row: int) -> Trace:
+        """The steps of a row that brought it points."""
+        return Trace(
+            tuple(
+                Step(rule, float(value[row]), float(weight[row]), float(points[row]))
+                for rule, value, weight, points in self.steps
+                if points[row]
+            )
+        )

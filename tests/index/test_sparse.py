@@ -123,9 +123,9 @@ def test_pooled_sources_score_as_one_collection(
     kept = {point: score for point, score in expected.items() if point % 2}
     assert dict(view.passages(terms, 100, allowed)) == pytest.approx(kept)
     every = [*corpus, 99]
-    assert view.passage_scores(terms, every) == dict.fromkeys(every, 0.0) | dict(
-        view.passages(terms, 1000)
-    )
+    parts = view.of_passages(terms, [("a" if point < 100 else "b", point) for point in every])
+    scores = dict(zip(every, parts.sum(axis=1).tolist(), strict=True))
+    assert scores == pytest.approx(dict.fromkeys(every, 0.0) | dict(view.passages(terms, 1000)))
 
 
 @given(
@@ -195,12 +195,8 @@ def test_a_passage_is_said_to_hold_every_term_of_which_it_has_a_form() -> None:
     sources["b"].passages.add(2, {"iron": 1})
     sources["b"].passages.add(3, {})
     terms = [Word(("oak", "iron")), Word(("rain",)), Word(("moss", "oak"))]
-    assert WordView(sources).held([1, 2, 3, 4], terms) == {
-        1: frozenset({0, 2}),
-        2: frozenset({0}),
-        3: frozenset(),
-        4: frozenset(),
-    }
+    parts = WordView(sources).of_passages(terms, [("a", 1), ("b", 2), ("b", 3), ("a", 4)])
+    assert [row.nonzero()[0].tolist() for row in parts] == [[0, 2], [0], [], []]
 
 
 def test_whole_notes_are_ranked_by_source_and_path() -> None:
@@ -213,17 +209,15 @@ def test_whole_notes_are_ranked_by_source_and_path() -> None:
         ("b", "garden"),
     ]
     all_notes = dict(view.notes([Word(("oak",))], 5))
-    assert view.note_scores([Word(("oak",))], [("b", "garden"), ("c", "garden")]) == {
-        ("b", "garden"): all_notes["b", "garden"],
-        ("c", "garden"): 0.0,
-    }
+    parts = view.of_notes([Word(("oak",))], [("b", "garden"), ("c", "garden")])
+    assert parts.tolist() == [[pytest.approx(all_notes["b", "garden"])], [0.0]]
 
 
 def test_an_error_that_is_kept_does_not_stop_the_index_from_growing() -> None:
     index: WordIndex[int] = WordIndex()
     index.add(0, {"oak": 1})
     kept = []
-    for ask in (index.scores, lambda *given: index.scores_of([0], *given)):
+    for ask in (index.scores, lambda *given: index.parts([0], *given)):
         with pytest.raises(TypeError) as caught:
             ask([("oak",)], index.statistics, ["no number"])  # type: ignore[list-item]
         kept.append(caught.value.__traceback__)  # its frames hold what they worked on

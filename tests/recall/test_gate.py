@@ -5,18 +5,16 @@ from __future__ import annotations
 from memory_mcp.core.note import Passage
 from memory_mcp.recall.gate import ABOVE, CANDIDATES, MARGIN, NAME, crowd, lacking, passed
 from memory_mcp.search.group import Group, Piece
-from memory_mcp.search.trace import Step, Trace
 
 FLOOR = 0.35
 
 
 def group(path: str, *pieces: tuple[str, float], rank: float = 1.0) -> Group:
-    trace = Trace((Step("words", rank, 1.0, rank),))
     found = tuple(
-        Piece(("s", path), Passage("h", text, 1, 2, "", text), trace, score, 0.5, 0.0)
+        Piece(("s", path), Passage("h", text, 1, 2, "", text), rank, score, 0.5, 0.0)
         for text, score in pieces
     )
-    return Group(("s", path), found, trace)
+    return Group(("s", path), found)
 
 
 def names(groups: tuple[Group, ...]) -> list[str]:

@@ -2,17 +2,35 @@
 
 from __future__ import annotations
 
+import math
 from itertools import pairwise
 
+import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 from pytest import approx
 
 from memory_mcp.core.band import Band
-from memory_mcp.search.confidence import confidence, falling, meaning
+from memory_mcp.search import confidence as score
+from memory_mcp.search.confidence import falling
 from memory_mcp.search.family import E5, MINILM, OTHER, Family, family_of
 
 shares = st.floats(0, 1)
+
+
+def confidence(
+    covered: float, said: float, cosine: float | None, family: Family, english: bool = True
+) -> float:
+    near = math.nan if cosine is None else cosine
+    columns = (np.array([covered]), np.array([said]), np.array([near]))
+    marks = {"english": np.array([english]), "exact": np.array([False])}
+    return float(score.confidence(*columns, family, **marks)[0])
+
+
+def meaning(cosine: float, family: Family) -> float:
+    return float(score.meaning(np.array([cosine]), family)[0])
+
+
 cosines = st.floats(-1, 1)
 families = st.sampled_from([MINILM, E5, OTHER])
 

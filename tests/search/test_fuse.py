@@ -2,40 +2,47 @@
 
 from __future__ import annotations
 
+import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 from pytest import approx
 
-from memory_mcp.search.fuse import DEPTH, coverage, floor_of, spread, vector_share
+from memory_mcp.search.fuse import DEPTH, coverage, last_of, spread, vector_share
+from memory_mcp.search.trace import Column
 
 shares = st.floats(0, 1)
-scores = st.dictionaries(st.integers(0, 50), st.floats(0.001, 50), min_size=1)
+scores = st.lists(st.floats(0.001, 50), min_size=1).map(np.array)
 
 
 @given(scores)
-def test_min_max_gives_one_to_the_best_and_keeps_the_order(found: dict[int, float]) -> None:
-    spreaded = spread(found, min(found.values()), least=0.0)
-    assert spreaded[max(found, key=lambda point: found[point])] == approx(1)
-    assert all(0 <= value <= 1 for value in spreaded.values())
-    ordered = sorted(found, key=lambda point: found[point])
-    assert [spreaded[p] for p in ordered] == sorted(spreaded.values())
+def test_min_max_gives_one_to_the_best_and_keeps_the_order(found: Column) -> None:
+    spreaded = spread(found, found.min(), least=0.0)
+    assert spreaded[found.argmax()] == approx(1)
+    assert ((spreaded >= 0) & (spreaded <= 1)).all()
+    assert spreaded[found.argsort()].tolist() == sorted(spreaded)
+
+
+def test_what_is_not_known_stays_unknown() -> None:
+    found = spread(np.array([0.8, np.nan, 0.4]), 0.4, least=0.0)
+    assert np.isnan(found).tolist() == [False, True, False]
+    assert np.isnan(spread(np.array([np.nan]), 0.0, least=0.1)).all()
 
 
 def test_nearly_equal_passages_are_not_torn_apart() -> None:
-    assert spread({1: 0.80, 2: 0.79}, 0.79, least=0.1)[2] == approx(0.9)
-    assert spread({1: 0.80, 2: 0.79}, 0.79, least=0.0)[2] == 0
+    found = np.array([0.80, 0.79])
+    assert spread(found, 0.79, least=0.1)[1] == approx(0.9)
+    assert spread(found, 0.79, least=0.0)[1] == 0
 
 
 def test_a_leg_that_is_not_full_ends_at_zero() -> None:
-    assert floor_of([3.0, 2.0]) == 0
-    assert floor_of([float(DEPTH - place) for place in range(DEPTH)]) == 1
+    assert last_of(np.array([3.0, 2.0]), otherwise=0.0) == 0
+    assert last_of(np.arange(1.0, DEPTH + 1), otherwise=0.0) == 1
 
 
 def test_coverage_weighs_words_by_their_rarity() -> None:
-    assert coverage({0}, (3.0, 1.0)) == approx(0.75)
-    assert coverage({0, 1}, (3.0, 1.0)) == 1
-    assert coverage((), (3.0, 1.0)) == 0
-    assert coverage({0}, (0.0,)) == 0
+    held = np.array([[True, False], [True, True], [False, False]])
+    assert coverage(held, (3.0, 1.0)).tolist() == [approx(0.75), 1, 0]
+    assert coverage(held[:, :1], (0.0,)).tolist() == [0, 0, 0]
 
 
 @given(shares, shares)

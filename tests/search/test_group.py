@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from memory_mcp.core.note import Passage
 from memory_mcp.search.group import PASSAGES, Group, Piece, behind_successors, by_rank, group
-from memory_mcp.search.trace import Trace
 
 LONG_TEXT = "The key of the boat house hangs behind the blue door."
 
@@ -21,7 +20,7 @@ def piece(
     return Piece(
         note=(source, path),
         passage=Passage(heading, shown, 1, 1, "", shown),
-        trace=Trace().plus("words", rank, 1.0),
+        rank=rank,
         confidence=min(1.0, rank),
         cosine=None,
         bm25=rank,

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_mcp.core.config import SearchSettings
 from memory_mcp.core.note import Card, Passage
+from memory_mcp.search.evidence import Evidence
 from memory_mcp.search.family import E5, MINILM, OTHER
 from memory_mcp.search.group import Piece
+from memory_mcp.search.profile import Profile
 from memory_mcp.search.query import Lexicon, Query, build
-from memory_mcp.search.rank import Evidence, Weights, rank
+from memory_mcp.search.rank import Weights, rank
 
 QUESTION = build(
     "what changed for copper kettles in May 2024?",
@@ -24,8 +28,43 @@ QUESTION = build(
 BARE = Weights(note=0, pair=0, date=0, beside=0)
 NEUTRAL = {"slug_match_boost": 1, "slug_full_name_boost": 1, "log_demotion": 1}
 
-evidence = st.builds(
-    lambda note, text, held, bm25, note_bm25, cosine, boost, superseded: Evidence(
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What is known of one passage."""
+
+    note: tuple[str, str]
+    card: Card
+    passage: Passage
+    boost: float
+    held: frozenset[int]
+    bm25: float
+    note_bm25: float
+    cosine: float | None
+    superseded: bool = False
+
+
+def table(found: Sequence[Row], query: Query = QUESTION) -> Evidence:
+    rows = sorted(found, key=lambda row: row.note)
+    notes = {row.note: Profile.of(row.note, row.card, row.boost) for row in rows}
+    held = np.zeros((len(rows), len(query.counted)), np.bool_)
+    for number, row in enumerate(rows):
+        held[number, list(row.held)] = True
+    return Evidence(
+        notes=list(notes.values()),
+        owner=np.array([list(notes).index(row.note) for row in rows], np.int64),
+        passages=[row.passage for row in rows],
+        held=held,
+        bm25=np.array([row.bm25 for row in rows]),
+        note_bm25=np.array([row.note_bm25 for row in rows]),
+        cosine=np.array([math.nan if row.cosine is None else row.cosine for row in rows]),
+        likeness=np.full(len(rows), math.nan),
+        superseded={row.note for row in rows if row.superseded},
+    )
+
+
+rows = st.builds(
+    lambda note, text, held, bm25, note_bm25, cosine, boost, superseded: Row(
         note=("vault", note),
         card=Card("vault", note, "0" * 12, 1, note, ""),
         passage=Passage(note, text, 1, 1, "", text),
@@ -52,7 +91,7 @@ settings = st.builds(
 )
 
 
-def piece(**more: object) -> Evidence:
+def piece(**more: object) -> Row:
     base: dict[str, object] = {
         "note": ("vault", "tin"),
         "card": Card("vault", "tin", "0" * 12, 1, "tin", ""),
@@ -63,22 +102,22 @@ def piece(**more: object) -> Evidence:
         "note_bm25": 0.0,
         "cosine": 0.5,
     }
-    return Evidence(**{**base, **more})  # type: ignore[arg-type]
+    return Row(**{**base, **more})  # type: ignore[arg-type]
 
 
-def ranked(*found: Evidence, weight: float | str = "auto", query: Query = QUESTION) -> list[Piece]:
+def ranked(*found: Row, weight: float | str = "auto", query: Query = QUESTION) -> list[Piece]:
     chosen = SearchSettings.model_validate({"vector_weight": weight, **NEUTRAL})
-    return rank(found, query, MINILM, chosen, BARE)
+    return rank(table(found, query), query, MINILM, chosen, BARE)
 
 
-@given(st.lists(evidence, max_size=12), settings, st.sampled_from([MINILM, E5, OTHER]))
+@given(st.lists(rows, max_size=12), settings, st.sampled_from([MINILM, E5, OTHER]))
 def test_ranks_fall_and_traces_add_up_whatever_the_evidence(
-    found: list[Evidence], chosen: SearchSettings, family: object
+    found: list[Row], chosen: SearchSettings, family: object
 ) -> None:
-    pieces = rank(found, QUESTION, family, chosen, Weights())  # type: ignore[arg-type]
+    pieces = rank(table(found), QUESTION, family, chosen, Weights())  # type: ignore[arg-type]
     assert all(high.rank >= low.rank for high, low in pairwise(pieces))
     for item in pieces:
-        assert item.rank == math.fsum(step.points for step in item.trace.steps)
+        assert item.rank == pytest.approx(item.trace.score, abs=1e-12)
         assert item.rank >= 0
         assert 0 <= item.confidence <= 1 + 1e-9
 
@@ -118,7 +157,7 @@ def test_in_a_tiny_collection_nearly_equal_meaning_does_not_outweigh_more_of_the
     often = piece(note=("vault", "box"), held=word, bm25=1.0, note_bm25=1.0, cosine=0.68)
     lexicon = Lexicon(("en",), lambda term: 1.0, 2.0, lambda part: ())
     question = build("saffron", lexicon)
-    found = rank([once, often], question, MINILM, SearchSettings(), Weights())
+    found = rank(table([once, often], question), question, MINILM, SearchSettings(), Weights())
     assert [item.bm25 for item in found] == [1.0, 0.96]
 
 
@@ -145,7 +184,7 @@ def test_a_note_in_another_language_is_judged_by_what_cosines_between_languages_
     asked = replace(QUESTION, language="en")
     unsaid = replace(QUESTION, language=None)
     one, two, three = (
-        rank([item], question, E5, SearchSettings(), Weights())[0].confidence
+        rank(table([item], question), question, E5, SearchSettings(), Weights())[0].confidence
         for item, question in ((same, asked), (other, asked), (other, unsaid))
     )
     assert two > one == three

@@ -10,11 +10,11 @@ import pytest
 from memory_mcp.core.note import Card, Passage
 from memory_mcp.core.words import query_bigrams, query_terms
 from memory_mcp.search.dates import Day
+from memory_mcp.search.profile import Profile, Profiles
 from memory_mcp.search.rules import (
     Naming,
     date_match,
     is_log,
-    log_factor,
     naming,
     page_support,
     pair_overlap,
@@ -24,6 +24,10 @@ from memory_mcp.search.rules import (
 def card(path: str, **more: Any) -> Card:
     base = Card("wiki", path, "0" * 12, 1, path.rpartition("/")[2], "")
     return replace(base, **more)
+
+
+def demotion(note: Card, chronicle: bool) -> float:
+    return Profile.of(("wiki", note.path), note, 1.0).demotion(chronicle, 0.5)
 
 
 def passage(text: str, heading: str = "") -> Passage:
@@ -73,14 +77,23 @@ def test_stop_words_and_numbers_of_a_name_do_not_name_it() -> None:
 )
 def test_chronicles_are_known_by_folder_or_name(path: str) -> None:
     assert is_log(path)
-    assert log_factor(card(path), chronicle=False, demotion=0.5) == 0.5
-    assert log_factor(card(path), chronicle=True, demotion=0.5) == 1
+    assert demotion(card(path), chronicle=False) == 0.5
+    assert demotion(card(path), chronicle=True) == 1
 
 
 def test_the_list_of_all_pages_only_points_to_them() -> None:
     for chronicle in (False, True):
-        assert log_factor(card("index"), chronicle=chronicle, demotion=0.5) == 0.5
-    assert log_factor(card("garden/index"), chronicle=False, demotion=0.5) == 1
+        assert demotion(card("index"), chronicle=chronicle) == 0.5
+    assert demotion(card("garden/index"), chronicle=False) == 1
+
+
+def test_a_note_is_looked_at_again_when_it_has_changed() -> None:
+    profiles, key = Profiles(), ("wiki", "a")
+    old, new = card("a", title="Old boat"), card("a", title="New boat")
+    before = profiles.of(key, old, 1.0)
+    assert profiles.of(key, old, 1.0) is before
+    assert before.naming({"old", "boat"}).full
+    assert not profiles.of(key, new, 1.0).naming({"old", "boat"}).full
 
 
 @pytest.mark.parametrize("path", ["blog/post", "login", "logistics", "plan-2026", "catalog/a"])

@@ -4,51 +4,51 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
+from pytest import approx
 
-from memory_mcp.search.trace import Trace
+from memory_mcp.search.trace import Sheet, Trace
 
 numbers = st.floats(0, 2, allow_subnormal=False)
-steps = st.lists(st.tuples(st.sampled_from(["plus", "times"]), numbers, numbers), max_size=12)
+columns = st.tuples(numbers, numbers).map(np.array)
+steps = st.lists(st.tuples(st.sampled_from(["plus", "times"]), columns, columns), max_size=12)
 
 
-def build(taken: list[tuple[str, float, float]]) -> Trace:
-    trace = Trace()
+def build(taken: list[tuple[str, np.ndarray, np.ndarray]]) -> Sheet:
+    sheet = Sheet.of(2)
     for kind, value, weight in taken:
-        trace = trace.plus("a", value, weight) if kind == "plus" else trace.times("b", value)
-    return trace
+        sheet = sheet.plus("a", value, weight) if kind == "plus" else sheet.times("b", value)
+    return sheet
 
 
 @given(steps)
 def test_the_points_of_the_steps_add_up_to_the_score(
-    taken: list[tuple[str, float, float]],
+    taken: list[tuple[str, np.ndarray, np.ndarray]],
 ) -> None:
-    trace = build(taken)
-    assert math.fsum(step.points for step in trace.steps) == trace.score
+    sheet = build(taken)
+    for row in range(2):
+        trace = sheet.trace(row)
+        assert math.fsum(step.points for step in trace.steps) == trace.score
+        assert trace.score == approx(sheet.scores[row], abs=1e-12)
 
 
-@given(steps, numbers)
+@given(steps, columns)
 def test_a_factor_multiplies_what_there_is(
-    taken: list[tuple[str, float, float]], factor: float
+    taken: list[tuple[str, np.ndarray, np.ndarray]], factor: np.ndarray
 ) -> None:
-    trace = build(taken)
-    assert math.isclose(trace.times("f", factor).score, trace.score * factor, abs_tol=1e-9)
+    sheet = build(taken)
+    assert sheet.times("f", factor).scores == approx(sheet.scores * factor, abs=1e-9)
 
 
 @given(steps)
-def test_neutral_steps_leave_no_trace(taken: list[tuple[str, float, float]]) -> None:
-    trace = build(taken)
+def test_neutral_steps_leave_no_trace(taken: list[tuple[str, np.ndarray, np.ndarray]]) -> None:
+    sheet = build(taken)
+    assert sheet.plus("none", np.ones(2), 0.0) is sheet
+    assert sheet.times("none", np.ones(2)) is sheet
+    one = sheet.plus("some", np.array([0.7, 0.0]), 1.0)
+    assert "some" in {step.rule for step in one.trace(0).steps}
+    assert "some" not in {step.rule for step in one.trace(1).steps}
+    trace = Trace()
     assert trace.plus("none", 0.7, 0) is trace
-    assert trace.times("none", 1.0) is trace
-
-
-@given(st.lists(st.tuples(st.sampled_from(["a", "b"]), numbers, numbers), max_size=6))
-def test_steps_taken_at_once_are_those_taken_one_by_one(
-    parts: list[tuple[str, float, float]],
-) -> None:
-    one_by_one = Trace()
-    for part in parts:
-        one_by_one = one_by_one.plus(*part)
-    assert Trace.of(*parts) == one_by_one
-    assert Trace.of(*parts).score == one_by_one.score

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import anyio.to_thread
+import numpy as np
 
 from memory_mcp.core.fold import fold
 from memory_mcp.core.note import Passage
@@ -118,8 +119,9 @@ async def _by_meaning(
     if family is MINILM:
         return dict(near) | exact
     width = MINILM.full - MINILM.noise
-    scaled = {point: meaning(cosine, family) for point, cosine in (dict(near) | exact).items()}
-    return {point: min(1.0, MINILM.noise + width * value) for point, value in scaled.items()}
+    known = dict(near) | exact
+    scaled = MINILM.noise + width * meaning(np.array(list(known.values())), family)
+    return dict(zip(known, np.minimum(1.0, scaled).tolist(), strict=True))
 
 
 def _entries(index: IndexView, points: Iterable[int]) -> list[Entry]:

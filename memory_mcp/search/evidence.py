@@ -1,0 +1,73 @@
+"""What the index knows of the passages that may answer a question."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from memory_mcp.core.note import Passage
+from memory_mcp.search.profile import NoteKey, Profile
+from memory_mcp.search.trace import Column
+
+Marks = npt.NDArray[np.bool_]
+Places = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Columns with a row for each passage; those of a note follow each other as in the note, and
+    notes are in the order of their keys."""
+
+    notes: Sequence[Profile]
+    """The notes, each once."""
+    owner: Places
+    """The place in `notes` of the note of each passage."""
+    passages: Sequence[Passage]
+    held: Marks
+    """Which of the question's terms each passage holds, shape (passages, terms)."""
+    bm25: Column
+    """Raw score; 0 where it holds no term."""
+    note_bm25: Column
+    """Raw score of the whole note."""
+    cosine: Column
+    """NaN where the passage has no vector yet, or there is no model."""
+    likeness: Column
+    """How near its tokens come to those of the question; NaN where the model tells none."""
+    superseded: Collection[NoteKey] = frozenset()
+    """The notes of which another one says that it replaces them."""
+
+    def __len__(self) -> int:
+        return len(self.passages)
+
+    def some(self, kept: Marks) -> Evidence:
+        """The rows that are marked."""
+        if kept.all():
+            return self
+        return Evidence(
+            notes=self.notes,
+            owner=self.owner[kept],
+            passages=[self.passages[row] for row in kept.nonzero()[0].tolist()],
+            held=self.held[kept],
+            bm25=self.bm25[kept],
+            note_bm25=self.note_bm25[kept],
+            cosine=self.cosine[kept],
+            likeness=self.likeness[kept],
+            superseded=self.superseded,
+        )
+
+    def by_note(self, told: Callable[[Profile], Any]) -> npt.NDArray[Any]:
+        """What is told of the note of each passage."""
+        return np.array([told(note) for note in self.notes])[self.owner]
+
+    def held_sets(self) -> list[frozenset[int]]:
+        """The places of the terms that each passage holds. Many passages hold the same."""
+        known: dict[bytes, frozenset[int]] = {}
+        rows = [row.tobytes() for row in self.held]
+        for key in rows:
+            if key not in known:
+                known[key] = frozenset(np.frombuffer(key, np.bool_).nonzero()[0].tolist())
+        return [known[key] for key in rows]
