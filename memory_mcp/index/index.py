@@ -8,15 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
-from collections.abc import (
-    AsyncIterator,
-    Callable,
-    Collection,
-    Iterable,
-    Iterator,
-    Mapping,
-    Sequence,
-)
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import anyio
@@ -145,7 +137,7 @@ class Index:
         """The note and the place in its passages that a point stands for, while it is live."""
         return self._table.at(point)
 
-    def located(self, points: Iterable[int]) -> list[tuple[NoteKey, int, int]]:
+    def located(self, points: Collection[int]) -> list[tuple[NoteKey, int, int]]:
         """Where the points are that are live; see `Table.located`."""
         return self._table.located(points)
 

@@ -179,11 +179,9 @@ class WordIndex(BM25Okapi, Generic[Key]):  # type: ignore[misc]  # rank_bm25 has
         statistics: Statistics,
         idf: Sequence[float],
     ) -> Floats:
-        """What each query term adds to the score of each document, shape (keys, terms); 0 where it
-        is not in it, or there is no such document. The time it takes does not grow with the number
-        of all documents."""
-        slots = self._slots(keys)
-        tf = np.zeros((len(slots), len(query)))
+        """What each term adds to the score of each document, shape (keys, terms); 0 where it is
+        not in it, or it is not there. The time does not grow with the number of documents."""
+        slots, tf = self._slots(keys), np.zeros((len(keys), len(query)))
         if not self._keys:
             return tf
         for column, forms in zip(tf.T, query, strict=True):
@@ -204,8 +202,7 @@ class WordIndex(BM25Okapi, Generic[Key]):  # type: ignore[misc]  # rank_bm25 has
         norms: Floats = self.k1 * (1 - self.b + self.b / statistics.average * lengths)
         return norms
 
-    def _slots(self, keys: Iterable[Key]) -> Slots:
-        """Places of documents; -1 where there is none."""
+    def _slots(self, keys: Iterable[Key]) -> Slots:  # -1 where there is none
         return np.array([self._slot_of.get(key, -1) for key in keys], np.int64)
 
     def df(self, forms: Forms) -> int:
@@ -266,9 +263,8 @@ class WordIndex(BM25Okapi, Generic[Key]):  # type: ignore[misc]  # rank_bm25 has
         elif len(allowed) <= _FEW * limit:
             best = best_of(total, self._orders, self._among(total, allowed), limit)
         else:
-            best = best_where(
-                total, self._orders, found, lambda slot: self._keys[slot] in allowed, limit
-            )
+            keys = self._keys
+            best = best_where(total, self._orders, found, lambda n: keys[n] in allowed, limit)
         hits = [(self._keys[slot], float(total[slot])) for slot in best]
         return [(key, score) for key, score in hits if key is not None]
 

@@ -102,7 +102,7 @@ class Table:
         (source_id, path), place = found
         return self._entries[source_id][path], place
 
-    def located(self, points: Iterable[int]) -> list[tuple[NoteKey, int, int]]:
+    def located(self, points: Collection[int]) -> list[tuple[NoteKey, int, int]]:
         """(note, place in its passages, point) of those of the points that are live, in the order
         of notes and of their passages."""
         known = self._points

@@ -153,7 +153,7 @@ class IndexView:
             return None
         return self._shown(found[0]), found[1]
 
-    def located(self, points: Iterable[int]) -> list[tuple[NoteKey, int, int]]:
+    def located(self, points: Collection[int]) -> list[tuple[NoteKey, int, int]]:
         """(note, place in its passages, point) of those of the points that are live and seen, in
         the order of notes and of their passages."""
         return [found for found in self._index.located(points) if found[0][0] in self._ids]
