@@ -186,14 +186,21 @@ def _pairs(found: Evidence, query: Query, scores: Column) -> Column:
 
 
 def _beside(found: Evidence, scores: Column) -> Column:
-    """What the passages next to each in its note have."""
+    """What the passages next to each in its note have. Those that begin in the same line are one
+    place, which is as good as the weakest of them."""
+    if not len(found):
+        return scores
+    owner = found.owner
     first = np.array([passage.first for passage in found.passages])
     last = np.array([passage.last for passage in found.passages])
-    joined = (found.owner[:-1] == found.owner[1:]) & (first[1:] <= last[:-1] + rules.ADJOINING)
-    near = np.zeros(len(found))
-    near[:-1] += np.where(joined, scores[1:], 0.0)
-    near[1:] += np.where(joined, scores[:-1], 0.0)
-    return near
+    starts = np.flatnonzero(np.diff(owner, prepend=-1) | np.diff(first, prepend=-1))
+    weakest, last = np.minimum.reduceat(scores, starts), np.maximum.reduceat(last, starts)
+    joined = np.diff(owner[starts]) == 0
+    joined &= first[starts[1:]] <= last[:-1] + rules.ADJOINING
+    near = np.zeros(len(starts))
+    near[:-1] += np.where(joined, weakest[1:], 0.0)
+    near[1:] += np.where(joined, weakest[:-1], 0.0)
+    return np.repeat(near, np.diff(starts, append=len(found)))
 
 
 def _factors(
