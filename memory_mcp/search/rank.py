@@ -146,9 +146,7 @@ def _share(covered: float, least: float, trust: float, settings: SearchSettings)
     return fuse.vector_share(covered, least, trust)
 
 
-def _fused(
-    found: Evidence, query: Query, family: Family, scale: Scale, weights: Weights
-) -> Sheet:
+def _fused(found: Evidence, query: Query, family: Family, scale: Scale, weights: Weights) -> Sheet:
     words = 1 - scale.share
     sheet = Sheet.of(len(found)).plus("words", scale.words, words)
     sheet = sheet.plus("vectors", scale.vectors, scale.share)
