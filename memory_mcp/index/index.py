@@ -174,8 +174,7 @@ class Index:
     async def cosine(
         self, vector: Vectors, points: Collection[int], source_ids: Collection[str] | None = None
     ) -> dict[int, float]:
-        """Exact cosine of those of the points that are live (in these sources) and have a
-        vector."""
+        """Exact cosine of the points that are live (in these sources) and have a vector."""
         wanted = self._known if source_ids is None else source_ids
         return await self._nearness.cosine(vector, points, wanted)
 
