@@ -29,6 +29,10 @@ ABOVE = 0.6
 """How far another note must stand above the crowd to come with the best one, as share of how far
 that one does. By rank, which compares: a confidence says whether a question is answered at all,
 and is near 1 for all that speak of its subject."""
+FURTHER = 1
+"""Passages of a note that comes after the first one, which is a right one far more often. With up
+to three of each, fewer right notes found room on LoCoMo (91.7 against 93.2 %), and less of what
+was given was theirs, there and on the golden set."""
 NEAR = 0.75
 """Shared part of their words (Jaccard) from which two passages say the same."""
 ALIKE = 2
@@ -71,6 +75,7 @@ def passed(
         if group.rank < least and group.note not in named:
             continue
         good = [one for one in group.pieces if judged(one) >= floor and fresh(group, one)]
+        good = good[:FURTHER] if kept else good
         if not good:
             continue
         new = [piece for piece in good if _is_new(piece, texts)]

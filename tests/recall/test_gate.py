@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from memory_mcp.core.note import Passage
 from memory_mcp.recall.gate import ABOVE, CANDIDATES, MARGIN, NAME, crowd, lacking, passed
 from memory_mcp.search.group import Group, Piece
@@ -85,6 +87,23 @@ def test_one_fact_in_many_notes_takes_two_places() -> None:
     ]
     open_ = group("open", ("Since June the bakery is open on Mondays.", 0.7))
     assert gate(*many, open_) == (["r0", "r1", "open"], 6)
+
+
+def test_only_the_first_note_brings_several_passages() -> None:
+    first = group("a", ("one", 0.9), ("two", 0.8))
+    other = group("b", ("three", 0.8), ("four", 0.8))
+
+    def texts(seen: Collection[str]) -> list[list[str]]:
+        fresh = passed(
+            [first, other],
+            FLOOR,
+            lambda one: one.confidence,
+            lambda _, p: p.passage.text not in seen,
+        )
+        return [[piece.passage.text for piece in one.pieces] for one in fresh.groups]
+
+    assert texts(()) == [["one", "two"], ["three"]]
+    assert texts({"one", "two"}) == [["three", "four"]]
 
 
 def test_notes_that_contradict_each_other_in_one_word_are_both_there() -> None:
