@@ -103,6 +103,16 @@ class Card:
 
 
 @dataclass(frozen=True, slots=True)
+class Labels:
+    """What the passages of a note may be filtered by, besides their source."""
+
+    folders: tuple[str, ...] = ()
+    """All folders that the note lies in, below its source, the widest first."""
+    tags: tuple[str, ...] = ()
+    """Its tags as they are compared, and all that they lie below."""
+
+
+@dataclass(frozen=True, slots=True)
 class Passage:
     """A piece of a note as it is indexed and shown."""
 

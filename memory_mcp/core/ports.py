@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from memory_mcp.core.band import Band
 from memory_mcp.core.chat import Function, Message, Reply
+from memory_mcp.core.note import Labels
 
 Vectors = npt.NDArray[np.float32]
 Tokens = npt.NDArray[np.int8]
@@ -80,8 +81,9 @@ class VectorIndex(Protocol):
     """Nearest neighbours among the unit vectors of one source, by integer ids. Blocking; owned by
     one lane. Raises StorageError."""
 
-    def add(self, ids: Sequence[int], vectors: Vectors) -> None:
-        """Add or replace vectors."""
+    def add(self, ids: Sequence[int], vectors: Vectors, labels: Sequence[Labels] = ()) -> None:
+        """Add or replace vectors, each with the labels that a filter by rule looks at; a store
+        that has no such filters leaves them out."""
         ...
 
     def remove(self, ids: Sequence[int]) -> None:

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from memory_mcp.core.note import Labels
 from memory_mcp.core.ports import Vectors
 from memory_mcp.index.best import best_of, best_where
 
@@ -74,7 +75,7 @@ class DenseIndex:
         client.create_collection(name, vectors_config=params)
         self._held = client.collections[name]
 
-    def add(self, ids: Sequence[int], vectors: Vectors) -> None:
+    def add(self, ids: Sequence[int], vectors: Vectors, labels: Sequence[Labels] = ()) -> None:
         """Add or replace unit vectors, shape (len(ids), dimension)."""
         from qdrant_client import models
 

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from filelock import FileLock, Timeout
 
 from memory_mcp.core.errors import StorageError
+from memory_mcp.core.note import Labels
 from memory_mcp.core.ports import Vectors
 from memory_mcp.index.sieve import sieve
 
@@ -87,7 +88,7 @@ class EdgeIndex:
                 self._shard = self._make()
         return self._shard
 
-    def add(self, ids: Sequence[int], vectors: Vectors) -> None:
+    def add(self, ids: Sequence[int], vectors: Vectors, labels: Sequence[Labels] = ()) -> None:
         """Add or replace unit vectors, shape (len(ids), dimension)."""
         from qdrant_edge import Point, UpdateOperation
 

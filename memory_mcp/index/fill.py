@@ -13,8 +13,10 @@ from functools import partial
 from anyio import to_thread
 
 from memory_mcp.core.errors import EmbeddingError, ModelError, StorageError
+from memory_mcp.core.note import Labels
 from memory_mcp.core.ports import Embedder, Tokens, Vectors
 from memory_mcp.index.cache import EmbeddingCache
+from memory_mcp.index.chosen import labels_of
 from memory_mcp.index.labels import NoteKey
 from memory_mcp.index.lane import Lane
 from memory_mcp.index.model import Model
@@ -103,6 +105,7 @@ class Filler:
         if self._records.is_lost:
             self._records.accept_loss()
             self.put_all()
+        self._take_relabelled()
         taken = self.queue.take(_NOTES)
         notes = [note for key in taken if (note := self._table.entry(*key)) is not None]
         back: list[NoteKey] = list(taken)
@@ -116,6 +119,12 @@ class Filler:
             back = [key for key in taken if key not in done]
         finally:
             self.queue.done(back)
+
+    def _take_relabelled(self) -> None:
+        """A server filters by labels: vectors whose note has new ones are to be added again."""
+        points, self._table.relabelled = self._table.relabelled, set()
+        if self._lane.kind == "server":
+            self._redo.update(point for point in points if self._table.at(point) is not None)
 
     def _missing(self, notes: Iterable[Entry]) -> list[tuple[Entry, int]]:
         """Passages without a vector, of notes that the model takes."""
@@ -205,13 +214,15 @@ class Filler:
 
     async def _add(self, passages: _Missing, vectors: Mapping[str, Vectors]) -> None:
         by_source: dict[str, dict[int, Vectors]] = {}
+        labels: dict[int, Labels] = {}
         for one in passages:
             entry, place = one
             if _key(one) in vectors:
                 some = by_source.setdefault(entry.source.id, {})
                 some[entry.points[place]] = vectors[_key(one)]
+                labels[entry.points[place]] = labels_of(entry.card)
         for source_id, some in by_source.items():
-            await self._lane.add(source_id, some)
+            await self._lane.add(source_id, some, labels)
             self._redo.difference_update(some)
             self._table.dropped.update((source_id, p) for p in some if self._table.at(p) is None)
 

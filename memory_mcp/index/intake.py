@@ -139,6 +139,8 @@ class Intake:
         old = self._table.entry(*key)
         entry = self._table.put(source, parsed)
         self._vectors.put(key, urgent=not quiet and old is not None)
+        if not quiet and (old is None or old.card.tags != entry.card.tags):
+            self._table.relabelled.update(entry.points)
         if not quiet:
             reference = frozenset((entry.card.reference,))
             self.announce(source.id, reference, listing=_looks_different(old, entry))

@@ -11,6 +11,7 @@ import numpy as np
 from anyio import CancelScope, CapacityLimiter, to_thread
 
 from memory_mcp.core.errors import StorageError
+from memory_mcp.core.note import Labels
 from memory_mcp.core.ports import Vectors, VectorStore
 
 Result = TypeVar("Result")
@@ -107,13 +108,19 @@ class Lane:
         """How many points of some sources have a vector."""
         return sum(len(self.placed(source_id)) for source_id in source_ids)
 
-    async def add(self, source_id: str, vectors: Mapping[int, Vectors]) -> None:
-        """Add vectors by point, a few at a time: searches come in between. Raises
-        StorageError."""
+    async def add(
+        self,
+        source_id: str,
+        vectors: Mapping[int, Vectors],
+        labels: Mapping[int, Labels] | None = None,
+    ) -> None:
+        """Add vectors by point, with the labels of each, a few at a time: searches come in
+        between. Raises StorageError."""
         waiting = iter(vectors.items())
         while some := dict(islice(waiting, _ADDED)):
             rows = np.stack(list(some.values()))
-            await self._do(partial(_add, self._open_store(), source_id, list(some), rows))
+            told = [labels[point] for point in some] if labels else ()
+            await self._do(partial(_add, self._open_store(), source_id, list(some), rows, told))
             self._placed[source_id].update(some)
 
     async def remove(self, source_id: str, points: Sequence[int]) -> None:
@@ -195,8 +202,14 @@ def _cosine(
     return result
 
 
-def _add(store: VectorStore, source_id: str, points: Sequence[int], rows: Vectors) -> None:
-    store.collection(source_id).add(points, rows)
+def _add(
+    store: VectorStore,
+    source_id: str,
+    points: Sequence[int],
+    rows: Vectors,
+    labels: Sequence[Labels],
+) -> None:
+    store.collection(source_id).add(points, rows, labels)
 
 
 def _copy(old: VectorStore, new: VectorStore, source_id: str, points: Sequence[int]) -> None:

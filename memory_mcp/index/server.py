@@ -1,8 +1,8 @@
 """Nearest neighbours on a Qdrant server, for what outgrows a machine.
 
-One collection for a home and a model, all sources in it: the source is a payload with an index
-that keeps each source's points together on the server. Points are named by a hash of what they
-are, so that a write which is repeated, by this engine or another, changes nothing.
+One collection for a home and a model, all sources in it (see `payload`). Points are named by a
+hash of what they are, so that a write which is repeated, by this engine or another, changes
+nothing.
 """
 
 from __future__ import annotations
@@ -17,15 +17,18 @@ import numpy as np
 
 from memory_mcp.core.config import VectorSettings
 from memory_mcp.core.errors import StorageError
+from memory_mcp.core.note import Labels
 from memory_mcp.core.ports import Vectors
+from memory_mcp.index.payload import described, has_rule, make_indexes, within
 
 if TYPE_CHECKING:
-    from qdrant_client import QdrantClient, models
+    from qdrant_client import QdrantClient
 
 _UPSERT = 512  # points a call
 _TIMEOUT_SECONDS = 10
 _PAGE = 10_000  # ids a page
-_VECTOR, _SOURCE = "dense", "source"
+_VECTOR = "dense"
+_LAYOUT = 2  # of the payload: a collection of another layout is one of another model
 
 
 class ServerStore:
@@ -36,18 +39,18 @@ class ServerStore:
     def __init__(self, settings: VectorSettings, home: str, identity: str, dimension: int) -> None:
         """Nothing is asked of the server yet."""
         self._url = str(settings.url)
-        self._prefix = f"memory-mcp-{_short(home)}-"
-        self._name = self._prefix + _short(identity)
+        self._prefix = f"memory-mcp-{short(home)}-"
+        self._name = self._prefix + short(f"{identity}/{_LAYOUT}")
         self._dimension = dimension
         self._ready = False
-        with _explained(self._url):
-            self._client = _open(settings)
+        with explained(self._url):
+            self._client = connect(settings)
 
     def collection(self, source_id: str) -> ServerIndex:
         """The vectors of a source. At first the collection is made where there is none, and that
         of another model for the same home is dropped."""
         if not self._ready:
-            with _explained(self._url):
+            with explained(self._url):
                 self._drop_others()
                 self._create()
             self._ready = True
@@ -61,15 +64,10 @@ class ServerStore:
     def _create(self) -> None:
         from qdrant_client import models
 
-        if self._client.collection_exists(self._name):
-            return
-        params = models.VectorParams(size=self._dimension, distance=models.Distance.DOT)
-        self._client.create_collection(self._name, vectors_config={_VECTOR: params})
-        self._client.create_payload_index(
-            self._name,
-            _SOURCE,
-            models.KeywordIndexParams(type=models.KeywordIndexType.KEYWORD, is_tenant=True),
-        )
+        if not self._client.collection_exists(self._name):
+            params = models.VectorParams(size=self._dimension, distance=models.Distance.DOT)
+            self._client.create_collection(self._name, vectors_config={_VECTOR: params})
+        make_indexes(self._client, self._name)
 
     def close(self) -> None:
         """Let go of the client; the server keeps the vectors for the next start."""
@@ -85,18 +83,19 @@ class ServerIndex:
         self._source_id = source_id
         self._url = url
 
-    def add(self, ids: Sequence[int], vectors: Vectors) -> None:
-        """Add or replace unit vectors, shape (len(ids), dimension)."""
+    def add(self, ids: Sequence[int], vectors: Vectors, labels: Sequence[Labels] = ()) -> None:
+        """Add or replace unit vectors, shape (len(ids), dimension), each with its labels."""
         from qdrant_client import models
 
+        payloads = [described(self._source_id, one) for one in labels or [Labels()] * len(ids)]
         for start in range(0, len(ids), _UPSERT):
-            some = ids[start : start + _UPSERT]
+            some = slice(start, start + _UPSERT)
             batch = models.Batch(
-                ids=[*some],
-                vectors={_VECTOR: vectors[start : start + _UPSERT].tolist()},
-                payloads=[{_SOURCE: self._source_id}] * len(some),
+                ids=[*ids[some]],
+                vectors={_VECTOR: vectors[some].tolist()},
+                payloads=payloads[some],
             )
-            with _explained(self._url):
+            with explained(self._url):
                 self._client.upsert(self._name, batch, wait=True)
 
     def remove(self, ids: Sequence[int]) -> None:
@@ -104,19 +103,8 @@ class ServerIndex:
         from qdrant_client import models
 
         if ids:
-            with _explained(self._url):
+            with explained(self._url):
                 self._client.delete(self._name, models.PointIdsList(points=list(ids)), wait=True)
-
-    def _own(self, allowed: Collection[int] | None = None) -> models.Filter:
-        from qdrant_client import models
-
-        only = models.Filter(
-            must=[
-                models.FieldCondition(key=_SOURCE, match=models.MatchValue(value=self._source_id)),
-                *([] if allowed is None else [models.HasIdCondition(has_id=list(allowed))]),
-            ]
-        )
-        return only
 
     def nearest(
         self,
@@ -129,12 +117,29 @@ class ServerIndex:
         better than `above` may be left out."""
         if limit < 1 or (allowed is not None and not allowed):
             return []
-        with _explained(self._url):
+        found = self._query(vector, limit, allowed, above)
+        if allowed is None or not has_rule(allowed):
+            return found
+        kept = [hit for hit in found if hit[0] in allowed]
+        if len(kept) < limit and (above is None or len(found) == limit):
+            return self._query(vector, limit, allowed, above, by_id=True)
+        return kept
+
+    def _query(
+        self,
+        vector: Vectors,
+        limit: int,
+        allowed: Collection[int] | None,
+        above: float | None,
+        *,
+        by_id: bool = False,
+    ) -> list[tuple[int, float]]:
+        with explained(self._url):
             found = self._client.query_points(
                 self._name,
                 query=vector.tolist(),
                 using=_VECTOR,
-                query_filter=self._own(allowed),
+                query_filter=within(self._source_id, allowed, by_id=by_id),
                 limit=limit,
                 score_threshold=above,
                 with_payload=False,
@@ -149,7 +154,7 @@ class ServerIndex:
         """The vectors of these ids, where there are any."""
         if not ids:
             return {}
-        with _explained(self._url):
+        with explained(self._url):
             found = self._client.retrieve(
                 self._name, list(ids), with_payload=False, with_vectors=[_VECTOR]
             )
@@ -163,10 +168,10 @@ class ServerIndex:
         """All ids: what the server still has from an earlier run."""
         offset = None
         while True:
-            with _explained(self._url):
+            with explained(self._url):
                 points, offset = self._client.scroll(
                     self._name,
-                    scroll_filter=self._own(),
+                    scroll_filter=within(self._source_id),
                     limit=_PAGE,
                     offset=offset,
                     with_payload=False,
@@ -177,8 +182,8 @@ class ServerIndex:
 
     def count(self) -> int:
         """How many vectors there are."""
-        with _explained(self._url):
-            return self._client.count(self._name, count_filter=self._own()).count
+        with explained(self._url):
+            return self._client.count(self._name, count_filter=within(self._source_id)).count
 
     def close(self) -> None:
         """Nothing to let go of: the server keeps the vectors for the next start."""
@@ -187,15 +192,16 @@ class ServerIndex:
 def probe(settings: VectorSettings) -> int:
     """How many collections the server at `vectors.url` has: whether it answers, and takes the
     key. Blocking, for at most ten seconds; raises StorageError."""
-    with _explained(str(settings.url)):
-        client = _open(settings)
+    with explained(str(settings.url)):
+        client = connect(settings)
         try:
             return len(client.get_collections().collections)
         finally:
             client.close()
 
 
-def _open(settings: VectorSettings) -> QdrantClient:
+def connect(settings: VectorSettings) -> QdrantClient:
+    """A client of the server at `vectors.url`; nothing is asked of it yet."""
     from qdrant_client import QdrantClient
 
     # The key may go over plain http to a machine of one's own: that is the user's choice.
@@ -208,12 +214,13 @@ def _open(settings: VectorSettings) -> QdrantClient:
     )
 
 
-def _short(text: str) -> str:
+def short(text: str) -> str:
+    """A text as a part of a collection's name."""
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 @contextmanager
-def _explained(url: str) -> Iterator[None]:
+def explained(url: str) -> Iterator[None]:
     """Turn what the client raises about a server into a StorageError that names it."""
     from qdrant_client.http.exceptions import ApiException
 

@@ -58,6 +58,8 @@ class Table:
         """The notes with warnings."""
         self.dropped: set[tuple[str, int]] = set()
         """(source id, point) of what is not live any more and may still have a vector."""
+        self.relabelled: set[int] = set()
+        """Points that may have a vector under other labels than their note has now."""
         self._entries: dict[str, dict[str, Entry]] = {}
         self._points: dict[int, tuple[NoteKey, int]] = {}
         self._words: dict[str, SourceWords] = {}

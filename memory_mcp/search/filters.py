@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
+from memory_mcp.index.chosen import Chosen
 from memory_mcp.index.view import IndexView
 from memory_mcp.search.scope import Scope
 
@@ -37,4 +38,8 @@ def _points(index: IndexView, scope: Scope) -> Allowed:
     for entry in index.entries(scope.source_ids):
         if scope.holds(entry.card):
             allowed[entry.source.id].update(entry.points)
-    return allowed
+    rules = {source.id: scope.rule(source) for source in scope.sources}
+    return {
+        source_id: Chosen(points, rule) if (rule := rules[source_id]) else points
+        for source_id, points in allowed.items()
+    }

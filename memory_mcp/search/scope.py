@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from memory_mcp.core import reference
 from memory_mcp.core.errors import InputError
-from memory_mcp.core.normal_form import normal_form
 from memory_mcp.core.note import Card
+from memory_mcp.core.tag import fold_tag, has_tag
+from memory_mcp.index.chosen import Rule
 from memory_mcp.notes.sources import Source
 
 ALL = "all"
@@ -36,6 +37,19 @@ class Scope:
     def holds(self, card: Card) -> bool:
         """Whether a note of the sources is meant."""
         return self._has_prefix(card) and (self.tag is None or has_tag(card.tags, self.tag))
+
+    def rule(self, source: Source) -> Rule | None:
+        """What the notes of a source must have, as far as a store can tell; None where it cannot:
+        where a prefix ends within a name, or names the notes of one inbox of two."""
+        if self.prefix is None:
+            return Rule(tag=self.tag)
+        folder = self.prefix.removesuffix("/")
+        named, _, below = self.prefix.partition("/")
+        if folder == self.prefix or named == reference.GLOBAL:
+            return None
+        if named != source.name:
+            return Rule((folder,), self.tag)
+        return Rule((folder, below.removesuffix("/")) if below else (), self.tag)
 
     def _has_prefix(self, card: Card) -> bool:
         if self.prefix is None:
@@ -80,15 +94,3 @@ def _tag(text: str | None) -> str | None:
     if text is None:
         return None
     return fold_tag(text) or None
-
-
-def fold_tag(text: str) -> str:
-    """A tag as it is compared: without `#` and outer slashes, composed, in lower case."""
-    return normal_form("NFC", text.strip().lstrip("#").strip("/")).casefold()
-
-
-def has_tag(tags: Collection[str], wanted: str) -> bool:
-    """Whether one of a note's tags is the wanted one or lies below it (`a/b` below `a`)."""
-    return any(
-        own == wanted or own.startswith(f"{wanted}/") for own in (fold_tag(tag) for tag in tags)
-    )

@@ -25,6 +25,8 @@ class QdrantDouble:
         self.client = QdrantClient(":memory:")
         self.indexes: set[tuple[str, str]] = set()
         """(collection, payload field) of every payload index that was asked for."""
+        self.filters: list[dict[str, Any]] = []
+        """Of every search, in order."""
         self.away = False
         """Whether the server answers with 503, as one that restarts does."""
         self.lock = threading.Lock()
@@ -44,8 +46,12 @@ class QdrantDouble:
             case ("GET", "/exists"):
                 return {"exists": self.client.collection_exists(name)}
             case ("PUT", ""):
-                params = {key: models.VectorParams(**one) for key, one in body["vectors"].items()}
-                return self.client.create_collection(name, vectors_config=params)
+                dense = {key: models.VectorParams(**one) for key, one in body["vectors"].items()}
+                some = (body.get("sparse_vectors") or {}).items()
+                sparse = {key: models.SparseVectorParams(**one) for key, one in some}
+                return self.client.create_collection(
+                    name, vectors_config=dense, sparse_vectors_config=sparse or None
+                )
             case ("PUT", "/index"):
                 self.indexes.add((name, body["field_name"]))
                 return {"operation_id": 0, "status": "completed"}
@@ -61,14 +67,21 @@ class QdrantDouble:
                     found = self.client.retrieve(name, body["ids"], with_vectors=True)
                     return [{"id": point.id, "vector": point.vector} for point in found]
                 self.client.upsert(name, models.Batch(**body["batch"]))
+            case "/points/batch":
+                every = [_operation(one) for one in body["operations"]]
+                self.client.batch_update_points(name, every)
+                return [{"operation_id": 0, "status": "completed"} for _ in every]
             case "/points/delete":
                 self.client.delete(name, models.PointIdsList(points=body["points"]))
             case "/points/query":
+                self.filters.append(body.get("filter") or {})
+                asked = body["query"]["nearest"]
                 hits = self.client.query_points(
                     name,
-                    query=body["query"]["nearest"],
+                    query=models.SparseVector(**asked) if isinstance(asked, dict) else asked,
                     using=body["using"],
                     limit=body["limit"],
+                    score_threshold=body.get("score_threshold"),
                     query_filter=_filter(body),
                 )
                 rows = [{"id": p.id, "version": 0, "score": p.score} for p in hits.points]
@@ -80,10 +93,15 @@ class QdrantDouble:
                     offset=body.get("offset"),
                     scroll_filter=_filter(body),
                 )
-                return {"points": [{"id": p.id} for p in points], "next_page_offset": after}
+                each = [{"id": p.id, "payload": p.payload} for p in points]
+                return {"points": each, "next_page_offset": after}
             case "/points/count":
                 return {"count": self.client.count(name, count_filter=_filter(body)).count}
         return {"operation_id": 0, "status": "completed"}
+
+
+def _operation(body: dict[str, Any]) -> models.UpsertOperation | models.DeleteOperation:
+    return models.UpsertOperation(**body) if "upsert" in body else models.DeleteOperation(**body)
 
 
 def _filter(body: dict[str, Any]) -> models.Filter | None:

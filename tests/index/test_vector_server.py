@@ -10,7 +10,10 @@ import pytest
 
 from memory_mcp.core.config import VectorSettings
 from memory_mcp.core.errors import StorageError
+from memory_mcp.core.note import Labels
+from memory_mcp.index.chosen import Chosen, Rule
 from memory_mcp.index.dense import DenseStore
+from memory_mcp.index.payload import MANY_IDS
 from memory_mcp.index.server import ServerStore
 from tests.fakes import HashEmbedder
 from tests.index.qdrant_double import KEY, QdrantDouble, qdrant
@@ -46,6 +49,40 @@ def test_a_server_answers_as_the_embedded_store(server: QdrantDouble) -> None:
     assert np.allclose(one.vectors([ids[8]])[ids[8]], vectors[8], atol=1e-6)
     remote.close()
     local.close()
+
+
+def test_a_broad_filter_is_told_by_its_rule_and_a_narrow_one_by_ids(server: QdrantDouble) -> None:
+    size = MANY_IDS + 200
+    vectors, ids = units(size), list(range(1, size + 1))
+    allowed = Chosen(ids[: MANY_IDS + 100], Rule(("trips/alps",), "snow"))
+    inside, outside = Labels(("trips", "trips/alps"), ("snow",)), Labels(("trips",), ("snow",))
+    remote = ServerStore(VectorSettings(url=server.url, api_key=KEY), "/home", "id", 8)
+    one = remote.collection("vault")
+    one.add(ids, vectors, [inside if point in allowed else outside for point in ids])
+    local = DenseStore(8)
+    local.collection("vault").add(ids, vectors)
+    broad = one.nearest(vectors[5], 20, allowed)
+    assert "has_id" not in str(server.filters[-1])
+    few = Chosen(ids[:300], Rule(("trips",)))
+    narrow = one.nearest(vectors[5], 20, few)
+    assert "has_id" in str(server.filters[-1])
+    for hits, points in ((broad, allowed), (narrow, few)):
+        expected = local.collection("vault").nearest(vectors[5], 20, points)
+        assert [point for point, _ in hits] == [point for point, _ in expected]
+    remote.close()
+    local.close()
+
+
+def test_a_rule_that_the_server_cannot_follow_yet_loses_nothing(server: QdrantDouble) -> None:
+    size = MANY_IDS + 100
+    vectors, ids = units(size), list(range(1, size + 1))
+    store = ServerStore(VectorSettings(url=server.url, api_key=KEY), "/home", "id", 8)
+    one = store.collection("vault")
+    one.add(ids, vectors, [Labels(tags=("old",))] * size)
+    hits = one.nearest(vectors[3], 5, Chosen(ids, Rule(tag="new")))
+    assert len(hits) == 5
+    assert hits[0][0] == 4
+    store.close()
 
 
 def test_another_model_gets_a_collection_of_its_own_and_the_old_one_goes(
@@ -91,6 +128,30 @@ async def test_a_home_on_a_server_is_complete_after_a_restart_and_keeps_no_stray
         sum(server.client.count(c.name).count for c in server.client.get_collections().collections)
         == 4
     )
+
+
+@pytest.mark.anyio
+async def test_new_tags_of_a_note_reach_the_server_also_after_a_restart(
+    tmp_path: Path, server: QdrantDouble
+) -> None:
+    world = World(tmp_path, vectors={"url": server.url, "api_key": KEY})
+    world.write("vault/trips/alps/hut", "---\ntags: [snow]\n---\nThe hut has six beds.\n")
+
+    def tags() -> list[str]:
+        (name,) = (one.name for one in server.client.get_collections().collections)
+        (point,) = server.client.scroll(name)[0]
+        assert point.payload is not None
+        assert point.payload["folders"] == ["trips", "trips/alps"]
+        return list(point.payload["tags"])
+
+    async with world.running() as index:
+        assert tags() == ["snow"]
+        world.write("vault/trips/alps/hut", "---\ntags: [Ice/Old]\n---\nThe hut has six beds.\n")
+        await until_settled(index)
+        assert tags() == ["ice", "ice/old"]
+    world.write("vault/trips/alps/hut", "---\ntags: [sun]\n---\nThe hut has six beds.\n")
+    async with world.running():
+        assert tags() == ["sun"]
 
 
 @pytest.mark.anyio

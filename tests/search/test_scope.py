@@ -8,8 +8,10 @@ import pytest
 
 from memory_mcp.core.errors import InputError
 from memory_mcp.core.note import Card, SourceKind
+from memory_mcp.core.tag import has_tag
+from memory_mcp.index.chosen import labels_of
 from memory_mcp.notes.sources import Source
-from memory_mcp.search.scope import has_tag, scope
+from memory_mcp.search.scope import scope
 
 
 def source(name: str, kind: SourceKind = "vault") -> Source:
@@ -66,3 +68,26 @@ def test_a_tag_means_the_tags_below_it_too_in_any_case(wanted: str) -> None:
 
 def test_a_tag_below_does_not_stand_for_the_one_above() -> None:
     assert not has_tag(("home",), "home/kitchen")
+
+
+@pytest.mark.parametrize(
+    "prefix", [None, "people/", "people/old/", "wiki/", "wiki/people/", "books/", "wiki/books/"]
+)
+@pytest.mark.parametrize("tag", [None, "home", "Home/Kitchen"])
+def test_a_rule_leaves_what_the_filter_leaves(prefix: str | None, tag: str | None) -> None:
+    found = scope(KNOWN, (), prefix, tag)
+    for known in KNOWN:
+        rule = found.rule(known)
+        assert rule is not None
+        for path in ("ann", "people/ann", "people/old/ben", "books/a", "wiki/people/x", "wiki/y"):
+            for tags in ((), ("home",), ("#HOME/kitchen/", "x"), ("homework",)):
+                one = card(path, known.name, tags)
+                labels = labels_of(one)
+                below = not rule.folders or not {*rule.folders}.isdisjoint(labels.folders)
+                left = below and (rule.tag is None or rule.tag in labels.tags)
+                assert left == found.holds(one), (path, tags, rule)
+
+
+@pytest.mark.parametrize("prefix", ["people", "global/people/"])
+def test_a_prefix_that_a_store_cannot_tell_has_no_rule(prefix: str) -> None:
+    assert scope(KNOWN, (), prefix).rule(KNOWN[0]) is None
