@@ -240,6 +240,7 @@ def test_providers_bring_their_defaults_and_keep_what_is_given(home: Path, provi
         ("reasoner: {fallback: [{provider: gpt}]}", {"reasoner.fallback.0.provider"}),
         ("reasoner: {command: {a: b}}", {"reasoner.command"}),
         ("vectors: {url: 'http://'}", {"vectors.url"}),
+        ("vectors: {words: server}", {"vectors.words"}),
         ("http: {tokens: [{name: a}]}", {"http.tokens.0"}),
         ("http: {tokens: [{name: a, token_env: X, token_file: y}]}", {"http.tokens.0"}),
         ("http: {port: 65536}", {"http.port"}),

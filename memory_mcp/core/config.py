@@ -7,14 +7,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    ConfigDict,
-    Field,
-    field_validator,
-    model_validator,
-)
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from memory_mcp.core.agent import PATTERN, check_agent
 from memory_mcp.core.languages import language_setting
@@ -127,10 +120,11 @@ class EmbeddingSettings(Section):
 
 
 class VectorSettings(Section):
-    """Where vectors are searched: embedded where `url` is null."""
+    """Where vectors are searched: embedded where `url` is null; and where words are."""
 
     url: str | None = None
     api_key: str | None = None
+    words: Literal["memory", "server"] = "memory"
 
 
 class SearchSettings(Section):

@@ -139,6 +139,66 @@ class VectorStore(Protocol):
         ...
 
 
+class Term(Protocol):
+    """A word of a question with the forms it has in documents (`core.words.QueryTerm`)."""
+
+    @property
+    def forms(self) -> Collection[str]:
+        """All forms that count as this word."""
+        ...
+
+
+class Words(Protocol):
+    """What some sources hold in words (`index.wordview.WordView`)."""
+
+    @property
+    def source_ids(self) -> Collection[str]:
+        """The sources whose words these are."""
+        ...
+
+    def passages(
+        self,
+        terms: Sequence[Term],
+        limit: int,
+        allowed: Mapping[str, Collection[int]] | None = None,
+    ) -> list[tuple[int, float]]:
+        """(point, BM25) of the best passages that hold a term, of those `allowed` by source or of
+        all, best first."""
+        ...
+
+
+class WordSearch(Protocol):
+    """Finds the passages that hold the words of a question. Lives on the event loop."""
+
+    @property
+    def trouble(self) -> str | None:
+        """Why words are looked for more slowly than they could be; None where they are not."""
+        ...
+
+    @property
+    def idle(self) -> bool:
+        """Whether all words are where they are looked for."""
+        ...
+
+    async def best(
+        self,
+        words: Words,
+        terms: Sequence[Term],
+        limit: int,
+        allowed: Mapping[str, Collection[int]] | None = None,
+    ) -> list[tuple[int, float]]:
+        """What `words.passages` gives, of passages that are live still. Answers in any case."""
+        ...
+
+    async def run(self) -> None:
+        """Keep the words where they are looked for what the notes are, until cancelled."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of all resources."""
+        ...
+
+
 class Reasoner(Protocol):
     """A chat model that files, merges and reviews."""
 

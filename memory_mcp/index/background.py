@@ -9,7 +9,7 @@ import anyio
 
 from memory_mcp.core.config import Config
 from memory_mcp.core.errors import EmbeddingError, ModelError, StorageError
-from memory_mcp.core.ports import Embedder
+from memory_mcp.core.ports import Embedder, WordSearch
 from memory_mcp.index import blas, heap, switching
 from memory_mcp.index.fill import Filler
 from memory_mcp.index.frames import frames
@@ -50,6 +50,7 @@ class Background:
         model: Model,
         lane: Lane,
         records: Records,
+        words: WordSearch,
         pulse: Pulse,
         tell: Callable[[IndexEvent], None],
     ) -> None:
@@ -67,6 +68,7 @@ class Background:
         self._model = model
         self._lane = lane
         self._records = records
+        self._words = words
         self._pulse = pulse
         self._tell = tell
 
@@ -90,6 +92,7 @@ class Background:
         async with anyio.create_task_group() as tasks:
             for name, task in (
                 ("words", self._keep_words),
+                ("words on a server", self._words.run),
                 ("model", self._open_model),
                 ("vectors", self._keep_vectors),
                 ("watcher", self._watch),

@@ -32,8 +32,9 @@ from memory_mcp.index.records import Records
 from memory_mcp.index.report import report
 from memory_mcp.index.state import IndexEvent, IndexState
 from memory_mcp.index.status import FOLDER, disk_state
+from memory_mcp.index.stores import open_words
 from memory_mcp.index.sync import Sync
-from memory_mcp.index.table import Entry, Table
+from memory_mcp.index.table import Entry
 from memory_mcp.index.wordview import WordView
 from memory_mcp.notes.sources import Source
 
@@ -60,8 +61,10 @@ class Index:
         self._sources: list[Source] = []
         self._config = config
         self._pulse = Pulse()
-        self._table = Table()
         self._known: dict[str, Known] = {}
+        self._table, self._words = open_words(config, self._known, self._pulse)
+        self.by_words = self._words.best
+        """(point, BM25) of the best live passages of a view by `words`; see `WordSearch.best`."""
         self._model = Model(embedder, self._pulse)
         self._lane = Lane()
         self._cache = EmbeddingCache(folder)
@@ -70,6 +73,8 @@ class Index:
             self._table, self._model, self._lane, self._cache, self._records, self._pulse
         )
         self._nearness = Nearness(self._table, self._lane, self._filler, self._model, self._cache)
+        self.around = self._nearness.around
+        """The nearest live passages, and the cosine of some points; see `Nearness.around`."""
         self._intake = Intake(
             config, self._known, self._table, self._records, self._filler.queue, self._pulse
         )
@@ -85,6 +90,7 @@ class Index:
             self._model,
             self._lane,
             self._records,
+            self._words,
             self._pulse,
             self._tell,
         )
@@ -160,17 +166,6 @@ class Index:
         """(point, cosine) of the nearest live passages; see `Nearness.around`."""
         return (await self._nearness.around(source_ids, vector, limit, (), allowed))[0]
 
-    async def around(
-        self,
-        source_ids: Collection[str],
-        vector: Vectors,
-        limit: int,
-        points: Collection[int],
-        allowed: Mapping[str, Collection[int]] | None = None,
-    ) -> tuple[list[tuple[int, float]], dict[int, float]]:
-        """The nearest, and the cosine of some points; see `Nearness.around`."""
-        return await self._nearness.around(source_ids, vector, limit, points, allowed)
-
     async def cosine(
         self, vector: Vectors, points: Collection[int], source_ids: Collection[str] | None = None
     ) -> dict[int, float]:
@@ -216,7 +211,8 @@ class Index:
     def _is_settled(self) -> bool:
         if self._sync.is_scanning or self._background.is_placing:
             return False
-        return self._sync.idle and self._intake.files.idle and self._filler.idle
+        parts = (self._sync, self._intake.files, self._filler, self._words)
+        return all(part.idle for part in parts)
 
     async def run(self) -> None:
         """The background: load what is stored, sweep, read, embed, watch. Cancel it to stop, at
@@ -226,6 +222,7 @@ class Index:
         finally:
             with anyio.CancelScope(shield=True):
                 await self._lane.close()
+                await self._words.close()
                 await self._records.close()
                 await anyio.to_thread.run_sync(self._cache.close)
 
@@ -240,6 +237,7 @@ class Index:
             self._filler,
             self._filler.reasons,
             self._records.trouble,
+            self._words.trouble,
         )
 
     def subscribe(self, callback: Callable[[IndexEvent], None]) -> Callable[[], None]:

@@ -24,8 +24,9 @@ def report(
     filler: Filler,
     renewals: Sequence[str],
     trouble: str | None,
+    slow_words: str | None,
 ) -> IndexState:
-    """The state of these sources as a value."""
+    """The state of these sources as a value. `slow_words`: why words are looked for slowly."""
     ids = frozenset(known.source.id for known in sources)
     # Whole sets: a search asks, also while ten thousand notes wait.
     unread = _those(intake.files.keys, ids)
@@ -33,11 +34,12 @@ def report(
     waiting = unread | bare
     busy = {source_id for source_id, _ in waiting}
     scanning = sum(known.state == "scanning" for known in sources)
-    warnings = (*_warnings(table, sources, ids, filler), *_index_warnings(renewals, trouble))
+    slow = slow_words and f"words are looked for note by note: {slow_words}"
+    warnings = (*_warnings(table, sources, ids, filler), *_index_warnings(renewals, trouble, slow))
     return IndexState(
         pending=len(waiting) + scanning,
         unread=len(unread) + scanning,
-        degraded=_degraded(model, filler, len(unread), len(bare), scanning),
+        degraded=_degraded(model, filler, len(unread), len(bare), scanning) or slow,
         sources={
             label: _source_state(table, known, busy)
             for label, known in zip(labels(sources), sources, strict=True)
@@ -113,8 +115,7 @@ def _warnings(
             yield Warned(table.names.reference(source_id, path), f"has no vectors: {message}")
 
 
-def _index_warnings(renewals: Sequence[str], trouble: str | None) -> Iterator[Warned]:
-    for reason in renewals:
-        yield Warned("index", reason)
-    if trouble is not None:
-        yield Warned("index", trouble)
+def _index_warnings(renewals: Sequence[str], *troubles: str | None) -> Iterator[Warned]:
+    for reason in (*renewals, *troubles):
+        if reason is not None:
+            yield Warned("index", reason)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 
 from memory_mcp.core.note import Card, Passage, Stamp
@@ -52,7 +52,12 @@ class Parsed:
 class Table:
     """All live notes of all sources."""
 
-    def __init__(self, sources: Iterable[Source] = ()) -> None:
+    def __init__(
+        self,
+        sources: Iterable[Source] = (),
+        words: Callable[[], SourceWords] = SourceWords,
+    ) -> None:
+        """`words` makes what keeps the words of a source."""
         self.names = Names()
         self.warned: dict[NoteKey, Card] = {}
         """The notes with warnings."""
@@ -60,9 +65,12 @@ class Table:
         """(source id, point) of what is not live any more and may still have a vector."""
         self.relabelled: set[int] = set()
         """Points that may have a vector under other labels than their note has now."""
+        self.touched: set[NoteKey] | None = None
+        """Notes that came, changed or went; None where nobody wants to know."""
         self._entries: dict[str, dict[str, Entry]] = {}
         self._points: dict[int, tuple[NoteKey, int]] = {}
         self._words: dict[str, SourceWords] = {}
+        self._make_words = words
         self._turns: dict[NoteKey, int] = {}
         self._turn = 0
         self._passages: dict[str, int] = {}
@@ -74,7 +82,7 @@ class Table:
         """Have a place for the notes of one more source."""
         self.names.add(source)
         self._entries[source.id] = {}
-        self._words[source.id] = SourceWords()
+        self._words[source.id] = self._make_words()
         self._passages[source.id] = 0
         self._languages[source.id] = Counter()
 
@@ -181,6 +189,8 @@ class Table:
         source_id, path = entry.key
         self._turn += 1
         self._turns[entry.key] = self._turn
+        if self.touched is not None:
+            self.touched.add(entry.key)
         self._entries[source_id][path] = entry
         if entry.card.warnings:
             self.warned[entry.key] = entry.card
@@ -210,6 +220,8 @@ class Table:
         self.names.drop(source_id, path)
         self._turn += 1
         self._turns.pop(entry.key, None)
+        if self.touched is not None:
+            self.touched.add(entry.key)
         self._passages[source_id] -= len(entry.points)
         self._speaks_less(source_id, entry.card.language)
         return entry

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import replace
 
 from memory_mcp.core.note import Link
-from memory_mcp.core.ports import Vectors
+from memory_mcp.core.ports import Term, Vectors
 from memory_mcp.core.reference import GLOBAL, INBOX, clean, split
 from memory_mcp.index.index import Index
 from memory_mcp.index.labels import NoteKey
@@ -161,6 +161,17 @@ class IndexView:
     def words(self, source_ids: Collection[str]) -> WordView:
         """The words of some sources as one collection."""
         return self._index.words(self._some(source_ids))
+
+    async def by_words(
+        self,
+        words: WordView,
+        terms: Sequence[Term],
+        limit: int,
+        allowed: Mapping[str, Collection[int]] | None = None,
+    ) -> list[tuple[int, float]]:
+        """(point, BM25) of the best live passages of a view by `words` that hold a term; see
+        `Index.by_words`."""
+        return await self._index.by_words(words, terms, limit, allowed)
 
     async def likeness(self, text: str, points: Collection[int]) -> dict[int, float]:
         """How near passages come to a question word by word; see `Index.likeness`."""

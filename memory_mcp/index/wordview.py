@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Generic, Protocol
+from typing import Generic
 
 import numpy as np
 
+from memory_mcp.core.ports import Term
 from memory_mcp.index.best import Floats
+from memory_mcp.index.documents import Documents
+from memory_mcp.index.forward import ForwardIndex
 from memory_mcp.index.sparse import Key, WordIndex
 from memory_mcp.index.statistics import Statistics, lucene_idf
 
@@ -17,28 +20,24 @@ NoteKey = tuple[str, str]
 """(source id, path)"""
 
 
-class Term(Protocol):
-    """A word of a question with the forms it has in documents (`core.words.QueryTerm`)."""
-
-    @property
-    def forms(self) -> Collection[str]:
-        """All forms that count as this word."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class SourceWords:
     """The words of one source: by passage (keys are points) and by whole note (keys are paths)."""
 
-    passages: WordIndex[int] = field(default_factory=WordIndex)
-    notes: WordIndex[str] = field(default_factory=WordIndex)
+    passages: Documents[int] = field(default_factory=WordIndex)
+    notes: Documents[str] = field(default_factory=WordIndex)
+
+
+def without_postings() -> SourceWords:
+    """The words of a source whose best passages a server finds."""
+    return SourceWords(ForwardIndex(), ForwardIndex())
 
 
 class Pool(Generic[Key]):
     """Word indexes of several sources whose statistics count together. What they say is remembered
     from the first time that it is asked for."""
 
-    def __init__(self, parts: Mapping[str, WordIndex[Key]]) -> None:
+    def __init__(self, parts: Mapping[str, Documents[Key]]) -> None:
         """`parts`: by source."""
         self.parts = parts
         self._df: dict[Collection[str], int] = {}
@@ -102,6 +101,11 @@ class WordView:
     def __init__(self, sources: Mapping[str, SourceWords]) -> None:
         self._passages = Pool({source: words.passages for source, words in sources.items()})
         self._notes = Pool({source: words.notes for source, words in sources.items()})
+
+    @property
+    def source_ids(self) -> Collection[str]:
+        """The sources whose words these are."""
+        return self._passages.parts.keys()
 
     @property
     def size(self) -> int:

@@ -62,7 +62,8 @@ async def gather(
     points = {
         point
         for terms in (query.terms, query.before)
-        for point, _ in (view.passages(terms, DEPTH, allowed) if terms else ())
+        if terms
+        for point, _ in await index.by_words(view, terms, DEPTH, allowed)
     }
     cosines: dict[int, float] = {}
     alike: Mapping[int, float] = {}

@@ -78,6 +78,8 @@ def _embedding(config: Config) -> Iterator[tuple[str, str]]:
 
 def _vectors(config: Config) -> Iterator[tuple[str, str]]:
     yield from _address("vectors.url", config.vectors.url)
+    if config.vectors.words == "server" and config.vectors.url is None:
+        yield "vectors.words", "server needs vectors.url: the address of a Qdrant server"
 
 
 def _address(key: str, url: str | None) -> Iterator[tuple[str, str]]:

@@ -27,6 +27,8 @@ class QdrantDouble:
         """(collection, payload field) of every payload index that was asked for."""
         self.filters: list[dict[str, Any]] = []
         """Of every search, in order."""
+        self.writes = 0
+        """How many calls changed points."""
         self.away = False
         """Whether the server answers with 503, as one that restarts does."""
         self.lock = threading.Lock()
@@ -68,6 +70,7 @@ class QdrantDouble:
                     return [{"id": point.id, "vector": point.vector} for point in found]
                 self.client.upsert(name, models.Batch(**body["batch"]))
             case "/points/batch":
+                self.writes += 1
                 every = [_operation(one) for one in body["operations"]]
                 self.client.batch_update_points(name, every)
                 return [{"operation_id": 0, "status": "completed"} for _ in every]
@@ -87,14 +90,14 @@ class QdrantDouble:
                 rows = [{"id": p.id, "version": 0, "score": p.score} for p in hits.points]
                 return {"points": rows}
             case "/points/scroll":
-                points, after = self.client.scroll(
+                page, after = self.client.scroll(
                     name,
                     limit=body["limit"],
                     offset=body.get("offset"),
                     scroll_filter=_filter(body),
                 )
-                each = [{"id": p.id, "payload": p.payload} for p in points]
-                return {"points": each, "next_page_offset": after}
+                told = [{"id": p.id, "payload": p.payload} for p in page]
+                return {"points": told, "next_page_offset": after}
             case "/points/count":
                 return {"count": self.client.count(name, count_filter=_filter(body)).count}
         return {"operation_id": 0, "status": "completed"}

@@ -74,7 +74,7 @@ async def nearest(index: IndexView, text: str) -> tuple[Held, ...]:
     own = {source.id for source in index.sources if source.kind in OWN_KINDS}
     if not own or not text.strip():
         return ()
-    points = _by_words(index, own, text)
+    points = await _by_words(index, own, text)
     cosines = await _by_meaning(index, own, text, points)
     found: dict[str, Held] = {}
     for entry in _entries(index, (*points, *cosines)):
@@ -92,11 +92,13 @@ def _rank(item: Held) -> tuple[bool, bool, int, int, float]:
     return kind > 0, item.superseded_by is not None, lacking, kind, -novelty.likeness
 
 
-def _by_words(index: IndexView, own: Collection[str], text: str) -> tuple[int, ...]:
+async def _by_words(index: IndexView, own: Collection[str], text: str) -> tuple[int, ...]:
     """Points of passages that hold the words of a text, the best first."""
     languages = {entry.card.language for entry in index.entries(own)} or {"en"}
     terms = query_terms(text[:_MAX_COMPARED], languages)
-    return tuple(point for point, _ in index.words(own).passages(terms, _MAX_CANDIDATES))
+    return tuple(
+        point for point, _ in await index.by_words(index.words(own), terms, _MAX_CANDIDATES)
+    )
 
 
 async def _by_meaning(

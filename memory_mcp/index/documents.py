@@ -1,0 +1,66 @@
+"""Counted documents: what the words of a source need of whatever keeps them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Protocol
+
+from memory_mcp.index.best import Floats
+from memory_mcp.index.sparse import Forms, Key
+from memory_mcp.index.statistics import Statistics
+
+
+class Documents(Protocol[Key]):
+    """Documents of counted terms under keys. `sparse.WordIndex` has postings and finds the best at
+    once; `forward.ForwardIndex` has none, and a third of the size."""
+
+    @property
+    def statistics(self) -> Statistics:
+        """Live documents and their total length."""
+        ...
+
+    def __len__(self) -> int: ...
+
+    def __contains__(self, key: object) -> bool: ...
+
+    def add(self, key: Key, counts: Mapping[str, int]) -> None:
+        """Put a document (term -> how often) under a key, in place of what was there."""
+        ...
+
+    def remove(self, key: Key) -> None:
+        """Forget a document; an unknown key is ignored."""
+        ...
+
+    def frequencies(self, key: Key) -> dict[str, int]:
+        """The terms of a document and how often each is in it; empty where there is none."""
+        ...
+
+    def holding(self, part: str) -> list[str]:
+        """Terms that hold `part` anywhere."""
+        ...
+
+    def df(self, forms: Forms) -> int:
+        """How many live documents hold any of the forms."""
+        ...
+
+    def parts(
+        self,
+        keys: Sequence[Key],
+        query: Sequence[Forms],
+        statistics: Statistics,
+        idf: Sequence[float],
+    ) -> Floats:
+        """What each term adds to the BM25 of each document, shape (keys, terms); 0 where it is not
+        in it, or it is not there."""
+        ...
+
+    def top(
+        self,
+        query: Sequence[Forms],
+        limit: int,
+        allowed: Collection[Key] | None = None,
+        statistics: Statistics | None = None,
+        idf: Sequence[float] | None = None,
+    ) -> list[tuple[Key, float]]:
+        """The best documents that hold a query term, best first; ties in the order of adding."""
+        ...
