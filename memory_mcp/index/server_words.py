@@ -9,7 +9,7 @@ BM25 divides by is a fixed one here. Who asks takes the points for candidates, a
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
@@ -49,10 +49,12 @@ class SentNote:
 class WordCollection:
     """The collection of one home. Blocking; raises StorageError."""
 
-    def __init__(self, settings: VectorSettings, home: str) -> None:
-        """Nothing is asked of the server yet."""
+    def __init__(self, settings: VectorSettings, home: Callable[[], str]) -> None:
+        """`home` tells what names the home on the server, when it is opened; nothing is asked of
+        the server yet."""
         self._url = str(settings.url)
-        self._name = f"memory-mcp-words-{short(home)}"
+        self._home = home
+        self._name = ""
         with explained(self._url):
             self._client = connect(settings)
 
@@ -61,6 +63,7 @@ class WordCollection:
         `made`."""
         from qdrant_client import models
 
+        self._name = f"memory-mcp-words-{short(self._home())}"
         with explained(self._url):
             if not self._client.collection_exists(self._name):
                 params = models.SparseVectorParams(modifier=models.Modifier.IDF)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
 from memory_mcp.core.config import Config
@@ -19,6 +20,7 @@ from memory_mcp.index.server import ServerStore
 from memory_mcp.index.server_words import WordCollection
 from memory_mcp.index.status import FOLDER
 from memory_mcp.index.table import Table
+from memory_mcp.index.tenant import tenant
 from memory_mcp.index.word_search import MemoryWords, ServerWords
 from memory_mcp.index.wordview import without_postings
 
@@ -38,7 +40,8 @@ def open_store(config: Config, identity: str, dimension: int, passages: int) -> 
     """The store for the vectors of a model. Blocking; raises StorageError where a server does not
     answer. Where edge cannot be used the embedded client is."""
     if config.vectors.url is not None:
-        return ServerStore(config.vectors, config.home, identity, dimension)
+        home = tenant(Path(config.home))
+        return ServerStore(config.vectors, home, identity, dimension)
     if wants_edge(config, passages):
         try:
             return open_edge(config, dimension)
@@ -60,5 +63,5 @@ def open_words(
     if config.vectors.words == "memory":
         return Table(), MemoryWords()
     table = Table(words=without_postings)
-    collection = WordCollection(config.vectors, config.home)
+    collection = WordCollection(config.vectors, partial(tenant, Path(config.home)))
     return table, ServerWords(collection, derivation(config), table, known, pulse)

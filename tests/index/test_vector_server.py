@@ -155,6 +155,25 @@ async def test_new_tags_of_a_note_reach_the_server_also_after_a_restart(
 
 
 @pytest.mark.anyio
+async def test_homes_at_one_path_on_two_machines_keep_apart_on_a_server(
+    tmp_path: Path, server: QdrantDouble
+) -> None:
+    async def filled(text: str) -> None:
+        world = World(tmp_path / "same", vectors={"url": server.url, "api_key": KEY})
+        world.write("memory/a", text)
+        async with world.running() as index:
+            assert await near(index, text) == ["memory/a"]
+
+    await filled("Stone lies by the gate.")
+    (tmp_path / "same").rename(tmp_path / "first")
+    await filled("Water runs to the mill.")
+    counts = [
+        server.client.count(one.name).count for one in server.client.get_collections().collections
+    ]
+    assert counts == [1, 1]
+
+
+@pytest.mark.anyio
 async def test_an_inbox_that_joins_late_finds_its_vectors_on_the_server(
     tmp_path: Path, server: QdrantDouble
 ) -> None:

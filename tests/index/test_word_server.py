@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from qdrant_client import QdrantClient
 
 from memory_mcp.core.config import VectorSettings
 from memory_mcp.core.note import Labels
@@ -15,6 +16,7 @@ from memory_mcp.core.words import query_terms
 from memory_mcp.index.chosen import Chosen, Rule
 from memory_mcp.index.index import Index
 from memory_mcp.index.payload import MANY_IDS
+from memory_mcp.index.server import short
 from memory_mcp.index.server_words import SentNote, WordCollection
 from memory_mcp.index.view import IndexView
 from memory_mcp.search.hit import SearchRequest
@@ -187,7 +189,7 @@ async def test_a_filter_counts_before_the_cut(tmp_path: Path, server: QdrantDoub
 
 
 def collection(server: QdrantDouble) -> WordCollection:
-    return WordCollection(VectorSettings(url=server.url, api_key=KEY), "/home")
+    return WordCollection(VectorSettings(url=server.url, api_key=KEY), lambda: "/home")
 
 
 def note(number: int, labels: Labels, *terms: str) -> SentNote:
@@ -240,6 +242,8 @@ def test_a_note_is_replaced_whole_and_a_repeated_write_changes_nothing(
 @pytest.mark.server
 @pytest.mark.skipif("QDRANT_URL" not in os.environ, reason="needs a Qdrant server in QDRANT_URL")
 def test_a_real_server_keeps_words() -> None:
-    check_collection(
-        WordCollection(VectorSettings(url=os.environ["QDRANT_URL"]), os.urandom(8).hex())
-    )
+    home = os.urandom(8).hex()
+    check_collection(WordCollection(VectorSettings(url=os.environ["QDRANT_URL"]), lambda: home))
+    client = QdrantClient(url=os.environ["QDRANT_URL"])
+    client.delete_collection(f"memory-mcp-words-{short(home)}")
+    client.close()
