@@ -2,9 +2,9 @@
 
 `python -m benchmarks.word_candidates [--notes DIR --questions FILE]`
 
-Without arguments the golden set. The passages are put as sparse vectors into qdrant-edge, the
-search engine of a Qdrant server in this process (the extra `edge`), by the code that makes those of
-a server. Printed: bytes of a passage's words with postings and without, how many of the best 100
+Without arguments the golden set. The passages are put as sparse vectors into qdrant-edge (extra
+`edge`), the search engine of a Qdrant server in this process, by the code that makes those for a
+server. Printed: bytes of a passage's words with postings and without, how many of the best 100
 passages of an index in memory are among the engine's first 100, 150 and 200, and how long a search
 takes that reads all documents. `FILE` has a question a line, as text or as JSON with `question`.
 """

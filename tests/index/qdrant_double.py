@@ -16,6 +16,7 @@ from typing import Any
 from qdrant_client import QdrantClient, models
 
 KEY = "the-key"
+SECONDS = 20.0
 
 
 class QdrantDouble:
@@ -29,6 +30,9 @@ class QdrantDouble:
         """Of every search, in order."""
         self.writes = 0
         """How many calls changed points."""
+        self.answers = threading.Event()
+        """Calls wait for it: not set, the server hangs."""
+        self.answers.set()
         self.away = False
         """Whether the server answers with 503, as one that restarts does."""
         self.lock = threading.Lock()
@@ -123,6 +127,7 @@ def qdrant() -> Iterator[QdrantDouble]:
         def _serve(self) -> None:
             size = int(self.headers["content-length"] or 0)
             body = json.loads(self.rfile.read(size)) if size else {}
+            double.answers.wait(SECONDS)
             if double.away:
                 self._send(503, {"status": {"error": "restarting"}})
                 return
@@ -153,7 +158,10 @@ def qdrant() -> Iterator[QdrantDouble]:
         double.url = f"http://127.0.0.1:{server.server_address[1]}"
         thread = threading.Thread(target=server.serve_forever, args=(0.01,))
         thread.start()
-        yield double
-        server.shutdown()
+        try:
+            yield double
+        finally:
+            double.answers.set()
+            server.shutdown()
         thread.join()
     double.client.close()

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 from qdrant_client import QdrantClient
 
@@ -154,6 +155,23 @@ async def test_without_the_server_words_answer_all_the_same_and_it_is_said(
         assert await index.settled(8)
         assert [name for name, _ in await words(index, "quartzite")] == ["vault/new"]
         assert server.url not in str(index.state().warnings)
+
+
+async def test_a_server_that_hangs_is_not_waited_for_long(
+    tmp_path: Path, server: QdrantDouble
+) -> None:
+    home = world(tmp_path, server)
+    home.load = None
+    async with home.running() as index:
+        server.answers.clear()
+        try:
+            with anyio.fail_after(6):
+                assert [name for name, _ in await words(index, "brass")] == ["vault/gate"]
+            assert "did not answer" in str(index.state().warnings)
+        finally:
+            server.answers.set()
+        assert await index.settled(8)
+        assert "did not answer" not in str(index.state().warnings)
 
 
 async def test_a_collection_that_is_dropped_meanwhile_is_filled_again(
