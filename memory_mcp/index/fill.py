@@ -122,6 +122,8 @@ class Filler:
 
     def _take_relabelled(self) -> None:
         """A server filters by labels: vectors whose note has new ones are to be added again."""
+        if not self._lane.is_open:
+            return
         points, self._table.relabelled = self._table.relabelled, set()
         if self._lane.kind == "server":
             self._redo.update(point for point in points if self._table.at(point) is not None)

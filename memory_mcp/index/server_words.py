@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
@@ -21,7 +22,7 @@ from memory_mcp.index.server import connect, explained, short
 from memory_mcp.index.sparse import K1, B
 
 if TYPE_CHECKING:
-    from qdrant_client import models
+    from qdrant_client import QdrantClient, models
 
 MEAN_LENGTH = 60
 """Words of a passage for BM25 on the server: about the mean where passages are 200 tokens long, as
@@ -50,20 +51,25 @@ class WordCollection:
     """The collection of one home. Blocking; raises StorageError."""
 
     def __init__(self, settings: VectorSettings, home: Callable[[], str]) -> None:
-        """`home` tells what names the home on the server, when it is opened; nothing is asked of
-        the server yet."""
+        """`home` tells what names the home on the server. Nothing is done before `open`, not even
+        the client is loaded, which takes half a second."""
         self._url = str(settings.url)
+        self._settings = settings
         self._home = home
-        self._name = ""
-        with explained(self._url):
-            self._client = connect(settings)
+
+    @cached_property
+    def _name(self) -> str:
+        return f"memory-mcp-words-{short(self._home())}"
+
+    @cached_property
+    def _client(self) -> QdrantClient:
+        return connect(self._settings)
 
     def open(self) -> dict[str, dict[int, str]]:
         """Make the collection where there is none. Which notes it has: for each source marker ->
         `made`."""
         from qdrant_client import models
 
-        self._name = f"memory-mcp-words-{short(self._home())}"
         with explained(self._url):
             if not self._client.collection_exists(self._name):
                 params = models.SparseVectorParams(modifier=models.Modifier.IDF)
@@ -155,7 +161,8 @@ class WordCollection:
 
     def close(self) -> None:
         """Let go of the client; the server keeps the words for the next start."""
-        self._client.close()
+        if "_client" in self.__dict__:
+            self._client.close()
 
 
 def vector(counts: Mapping[str, int]) -> tuple[list[int], list[float]]:

@@ -66,7 +66,7 @@ class Table:
         self.relabelled: set[int] = set()
         """Points that may have a vector under other labels than their note has now."""
         self.touched: set[NoteKey] | None = None
-        """Notes that came, changed or went; None where nobody wants to know."""
+        """Notes whose text came, changed or went; None where nobody wants to know."""
         self._entries: dict[str, dict[str, Entry]] = {}
         self._points: dict[int, tuple[NoteKey, int]] = {}
         self._words: dict[str, SourceWords] = {}
@@ -174,6 +174,7 @@ class Table:
             words.notes.add(key[1], parsed.note_words)
         entry = Entry(source, card, parsed.passages, points, parsed.stamp, False, parsed.digest)
         self._keep(entry, old)
+        self._touch(key)
         self.names.put(source.id, card)
         return entry
 
@@ -189,8 +190,6 @@ class Table:
         source_id, path = entry.key
         self._turn += 1
         self._turns[entry.key] = self._turn
-        if self.touched is not None:
-            self.touched.add(entry.key)
         self._entries[source_id][path] = entry
         if entry.card.warnings:
             self.warned[entry.key] = entry.card
@@ -220,11 +219,14 @@ class Table:
         self.names.drop(source_id, path)
         self._turn += 1
         self._turns.pop(entry.key, None)
-        if self.touched is not None:
-            self.touched.add(entry.key)
+        self._touch(entry.key)
         self._passages[source_id] -= len(entry.points)
         self._speaks_less(source_id, entry.card.language)
         return entry
+
+    def _touch(self, key: NoteKey) -> None:
+        if self.touched is not None:
+            self.touched.add(key)
 
     def _forget(self, source_id: str, point: int) -> None:
         self._words[source_id].passages.remove(point)

@@ -17,6 +17,7 @@ from typing import TypeVar
 
 import anyio
 from anyio import CapacityLimiter, to_thread
+from anyio.lowlevel import checkpoint
 
 from memory_mcp.core.errors import StorageError
 from memory_mcp.core.ports import Term, Words
@@ -185,6 +186,7 @@ class ServerWords:
                 continue
             if worked:
                 self._pulse.beat()
+                await checkpoint()
             elif self._there is not None:
                 await self._pulse.wait()
 
@@ -194,6 +196,8 @@ class ServerWords:
         for entry in self._table.entries():
             if there.get(entry.source.id, {}).get(_marker(entry.key)) != self._made(entry):
                 self._changed.add(entry.key)
+            elif self._table.entry(*entry.key) is entry:
+                self._changed.discard(entry.key)
             await slices.pause()
         self._there, self._unsearched = there, set(there)
         self.trouble = None

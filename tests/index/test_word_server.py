@@ -217,16 +217,15 @@ def note(number: int, labels: Labels, *terms: str) -> SentNote:
 
 def test_candidates_of_a_broad_filter_are_told_by_its_rule(server: QdrantDouble) -> None:
     size = MANY_IDS + 50
-    inside = Labels(("trips",), ())
+    inside = {number: {"stone": 1} for number in range(1, size + 1)}
     remote = collection(server)
     remote.open()
-    remote.put(
-        [note(n, inside if n <= size else Labels(), "stone") for n in range(1, size + 6)], ()
-    )
-    allowed = Chosen(range(1, size + 1), Rule(("trips",)))
+    long = SentNote("vault", 1 << 20, "made", Labels(("trips",)), inside)
+    remote.put([long, note(size + 1, Labels(), "stone")], ())
+    allowed = Chosen(inside, Rule(("trips",)))
     for by_id in (False, True):
         found = remote.candidates([["stone"]], size + 5, {"vault": allowed}, by_id=by_id)
-        assert sorted(found) == list(range(1, size + 1))
+        assert sorted(found) == [*inside]
         assert ("has_id" in str(server.filters[-1])) is by_id
     remote.close()
 
