@@ -162,6 +162,11 @@ def test_pages_name_no_made_up_address(page: Path) -> None:
     assert not re.findall(r"https?://(?!127\.0\.0\.1|localhost)\S+", read(page))
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_extras_are_installed_from_the_clone(page: Path) -> None:
+    assert "memory-mcp[" not in read(page), "the package is in no index"
+
+
 def rows_of_commands() -> dict[str, str]:
     """Command → its row in the list of commands."""
     rows = re.findall(r"^\| `memory-mcp ([^`]+)`(.*)\|$", read(ROOT / "docs" / "cli.md"), re.M)
