@@ -260,7 +260,7 @@ _REFUSED = "refused"
 _OFF = "curation.rem is off, so no conversation was read."
 _NOBODY = (
     "no reasoner is configured (reasoner in config.yml), so nobody here can judge what was said."
-    " Your agent can: the prompt enrich lets it do so with the memory tools."
+    " Your agent can, while the conversation lasts: by the prompt remember."
 )
 
 
