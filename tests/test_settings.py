@@ -179,6 +179,46 @@ def test_all_problems_are_told_at_once_with_key_value_and_place(home: Path) -> N
         assert found[key].origin.endswith(origin), key
 
 
+@pytest.mark.parametrize(
+    "key", ["sk-ant-0123456789abcdef", "0abc", "9f86d081884c7d659a2feaa0c55ad015"]
+)
+def test_a_key_in_the_place_of_its_variable_is_refused_and_not_repeated(
+    home: Path, key: str
+) -> None:
+    text = (
+        f"embedding: {{provider: openai, api_key_env: '{key}'}}\n"
+        f"reasoner: {{provider: anthropic, model: m, api_key_env: '{key}',"
+        f" fallback: [{{provider: anthropic, model: m, api_key_env: '{key}'}}]}}\n"
+        f"http: {{token_env: '{key}', tokens: [{{name: a, token_env: '{key}'}}]}}\n"
+    )
+    found = problems(home, text)
+    assert set(found) == {
+        "embedding.api_key_env",
+        "reasoner.api_key_env",
+        "reasoner.fallback.0.api_key_env",
+        "http.token_env",
+        "http.tokens.0.token_env",
+    }
+    assert all(key not in problem.message for problem in found.values())
+    assert all("is no name of a variable" in problem.message for problem in found.values())
+
+
+@pytest.mark.parametrize("name", ["MY_KEY_2", "my_openai_key_of_the_year_2026", "_k", "MemoryKey"])
+def test_any_usual_name_of_a_variable_is_taken(home: Path, name: str) -> None:
+    loaded = read(home, f"embedding: {{provider: openai, api_key_env: {name}}}\n")
+    assert loaded.config.embedding.api_key_env == name
+
+
+@pytest.mark.parametrize(
+    "address", ["ftp://me:PASS@host", "me:PASS@host", "http://me:a/PASS@host", "host?key=PASS"]
+)
+def test_what_is_no_address_is_told_without_what_may_be_secret_in_it(
+    home: Path, address: str
+) -> None:
+    message = problems(home, f"vectors: {{url: '{address}'}}\n")["vectors.url"].message
+    assert "is no address" in message and "host" in message and "PASS" not in message
+
+
 def test_a_key_in_the_wrong_section_is_told_the_right_one(home: Path) -> None:
     assert "writing.read_only" in problems(home, "read_only: true\n")["read_only"].message
 

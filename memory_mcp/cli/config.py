@@ -11,7 +11,7 @@ import click
 from memory_mcp.cli import render
 from memory_mcp.cli.context import Setup, as_json, pass_setup
 from memory_mcp.core.config import Config
-from memory_mcp.settings import SECRET_KEYS
+from memory_mcp.settings import disclosed
 
 
 @click.group()
@@ -39,7 +39,7 @@ def show_config(setup: Setup, json_: bool) -> None:
 
 
 def flatten(settings: Config) -> Iterator[tuple[str, Any]]:
-    """(dotted key, JSON value) of every setting; secrets as `***`."""
+    """(dotted key, JSON value) of every setting; secrets as `***`, addresses without them."""
     yield from _flat("", settings.model_dump(mode="json"))
 
 
@@ -54,13 +54,11 @@ def _flat(prefix: str, values: dict[str, Any]) -> Iterator[tuple[str, Any]]:
 
 def _hidden(key: str, value: Any) -> Any:
     """The value, with every secret inside it as `***`."""
-    if key in SECRET_KEYS:
-        return "***" if value else value
     if isinstance(value, dict):
         return {inner: _hidden(inner, item) for inner, item in value.items()}
     if isinstance(value, list):
         return [_hidden("", item) for item in value]
-    return value
+    return disclosed(key, value)
 
 
 def as_text(value: Any) -> str:

@@ -22,6 +22,7 @@ from memory_mcp.cli.wording import for_person
 from memory_mcp.core.config import Config, EmbeddingSettings
 from memory_mcp.core.counting import counted
 from memory_mcp.core.errors import ConfigError, EmbeddingError, StorageError
+from memory_mcp.core.web import shown
 from memory_mcp.notes.failure import plain_reason
 from memory_mcp.notes.sources import Source
 from memory_mcp.settings.project import Project
@@ -242,19 +243,19 @@ def _model_way_out(settings: EmbeddingSettings) -> str:
     variable = settings.api_key_env
     if variable and not os.environ.get(variable):
         return f"set {variable} to your key, for the clients that start the server too; or {other}"
-    return f"start or correct {settings.base_url} (embedding.base_url), or {other}"
+    return f"start or correct {shown(settings.base_url or '')} (embedding.base_url), or {other}"
 
 
 def _vector_server(config: Config) -> Finding:
     from memory_mcp.index.server import probe  # the client of Qdrant
 
-    url = config.vectors.url
+    url = config.vectors.url or ""
     try:
         count = probe(config.vectors)
     except StorageError as error:
         way_out = "start it, correct vectors.url or vectors.api_key, or remove vectors.url"
         return Finding("vectors", "wrong", str(error), way_out)
-    return Finding("vectors", "good", f"{url} answers, {counted(count, 'collection')}")
+    return Finding("vectors", "good", f"{shown(url)} answers, {counted(count, 'collection')}")
 
 
 def _counts(config: Config, sources: tuple[Source, ...]) -> Iterator[Finding]:

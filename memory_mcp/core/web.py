@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from email.utils import parsedate_to_datetime
 from math import isfinite
@@ -14,7 +13,6 @@ CONNECT_SECONDS = 10.0
 
 _BUSY = (408, 409, 425, 429)
 _SAID, _ECHO = 200, 12  # characters of an error's text, and of a text that is no chance in it
-_USER = re.compile(r"//[^/@]*@")  # a name and password in an address: for the server only
 
 
 class LaterError(Exception):
@@ -58,8 +56,11 @@ def retry_seconds(header: str | None, now: str | None) -> float | None:
 
 
 def shown(address: str) -> str:
-    """An address without the name and password in it."""
-    return _USER.sub("//", address)
+    """An address, or what was meant to be one, without what may be secret in it: name, password
+    and query."""
+    start = address.find("//") + 2 if "//" in address else 0
+    place, mark, _ = address[start:].rpartition("@")[2].partition("?")
+    return address[:start] + place.partition("#")[0] + ("?…" if mark else "")
 
 
 def said(answer: str, sent: Iterable[str]) -> str:

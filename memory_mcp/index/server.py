@@ -19,6 +19,7 @@ from memory_mcp.core.config import VectorSettings
 from memory_mcp.core.errors import StorageError
 from memory_mcp.core.note import Labels
 from memory_mcp.core.ports import Vectors
+from memory_mcp.core.web import shown
 from memory_mcp.index.payload import described, has_rule, make_indexes, within
 
 if TYPE_CHECKING:
@@ -229,6 +230,6 @@ def explained(url: str) -> Iterator[None]:
     except (ApiException, ValueError, OSError) as error:
         reason = " ".join(str(error).split())[:200]
         raise StorageError(
-            f"the Qdrant server at vectors.url {url} cannot be used: {reason}. Start it, correct"
-            " the address or key, or set vectors.url to null"
+            f"the Qdrant server at vectors.url {shown(url)} cannot be used: {reason}. Start it,"
+            " correct the address or key, or set vectors.url to null"
         ) from error

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from memory_mcp.core.config import Config
 from memory_mcp.core.errors import ConfigError, Problem
+from memory_mcp.core.web import shown
 from memory_mcp.settings.across import across
 from memory_mcp.settings.environment import read_environment
 from memory_mcp.settings.explain import explain
@@ -19,10 +20,11 @@ from memory_mcp.settings.file import read_file
 from memory_mcp.settings.flags import read_flags
 from memory_mcp.settings.level import Level, merged
 
-__all__ = ["FILE", "SECRET_KEYS", "Loaded", "load", "validated"]
+__all__ = ["FILE", "SECRET_KEYS", "Loaded", "disclosed", "load", "validated"]
 
 SECRET_KEYS = frozenset({"api_key"})
 """The last part of keys whose value must never be shown."""
+_ADDRESS_KEYS = frozenset({"base_url", "url"})
 
 FILE = "config.yml"
 
@@ -117,6 +119,15 @@ def _origin(key: str, levels: tuple[Level, ...]) -> str:
         if key in level.origins:
             return level.origins[key]
     return "default"
+
+
+def disclosed(key: str, value: Any) -> Any:
+    """A value as it may be shown: a secret as `***`, an address without name, password and
+    query."""
+    last = key.rpartition(".")[2]
+    if last in SECRET_KEYS:
+        return "***" if value else value
+    return shown(value) if last in _ADDRESS_KEYS and isinstance(value, str) else value
 
 
 def _warnings(file: Level, path: Path) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from urllib.parse import urlsplit
 
@@ -10,15 +11,18 @@ from pathspec import GitIgnoreSpec
 from memory_mcp.core.config import Config, ReasonerChoice
 from memory_mcp.core.errors import Problem
 from memory_mcp.core.reference import GLOBAL, PROJECT
+from memory_mcp.core.web import shown
 from memory_mcp.settings.level import Level, place_of
 
+_VARIABLE = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+_KEY = re.compile(r"(?=.*\d)[A-Za-z0-9]{20,}")  # one long word with a digit in it
 _CORE = "write core, or leave it out"
 
 
 def across(config: Config, levels: Sequence[Level]) -> list[Problem]:
     """The problems between values, each with the place of the key that has to be changed."""
     found = [*_sources(config), *_embedding(config), *_vectors(config), *_reasoner(config)]
-    found += [*_tokens(config), *_tools(config)]
+    found += [*_tokens(config), *_tools(config), *_variables(config)]
     return [Problem(key, message, place_of(key, levels)) for key, message in found]
 
 
@@ -84,7 +88,10 @@ def _vectors(config: Config) -> Iterator[tuple[str, str]]:
 
 def _address(key: str, url: str | None) -> Iterator[tuple[str, str]]:
     if url and not _is_web(url):
-        yield key, f"{url!r} is no address; it begins with http:// or https:// and names a host"
+        yield (
+            key,
+            f"{shown(url)!r} is no address; it begins with http:// or https:// and names a host",
+        )
 
 
 def _is_web(url: str) -> bool:
@@ -134,3 +141,22 @@ def _tokens(config: Config) -> Iterator[tuple[str, str]]:
         if token.name in seen:
             yield f"http.tokens.{index}.name", f"{token.name!r} stands twice; choose another name"
         seen.add(token.name)
+
+
+def _variables(config: Config) -> Iterator[tuple[str, str]]:
+    """A key in the place of the variable that holds it is not repeated."""
+    named = {
+        "embedding.api_key_env": config.embedding.api_key_env,
+        "reasoner.api_key_env": config.reasoner.api_key_env,
+        "http.token_env": config.http.token_env,
+    }
+    choices = enumerate(config.reasoner.fallback)
+    named |= {f"reasoner.fallback.{n}.api_key_env": one.api_key_env for n, one in choices}
+    named |= {f"http.tokens.{n}.token_env": t.token_env for n, t in enumerate(config.http.tokens)}
+    for key, name in named.items():
+        if name and (not _VARIABLE.fullmatch(name) or _KEY.fullmatch(name)):
+            yield (
+                key,
+                "is no name of a variable but, it seems, what belongs into one; set a variable to"
+                " it and write the name of that here",
+            )

@@ -77,3 +77,27 @@ def test_doctor_remarks_on_a_day_without_tokens(home: Path, command: Command) ->
     done = command("doctor")
     assert (done.code, "note   reasoner: curation.max_tokens_day is 0" in done.out) == (0, True)
     assert "ok     reasoner: openai-compatible small\n" in done.out
+
+
+@pytest.mark.parametrize(
+    "reasoner",
+    [
+        f"{{provider: anthropic, model: large-1, api_key_env: {KEY}}}",
+        f"{{provider: openai-compatible, model: m, base_url: 'http://me:{KEY}@localhost:1/v1'}}",
+        f"{{provider: openai-compatible, model: m, base_url: 'http://me:p@{KEY}@localhost:1'}}",
+        f"{{provider: openai-compatible, model: m, base_url: 'http://localhost:1/v1?key={KEY}'}}",
+        f"{{provider: openai-compatible, model: m, base_url: 'me:{KEY}@localhost'}}",
+        f"{{provider: command, command: 'API_KEY={KEY} ask'}}",
+        f"{{provider: command, command: 'ask --key \"{KEY}'}}",
+    ],
+)
+def test_a_key_that_stands_in_the_settings_is_never_shown(
+    home: Path, command: Command, reasoner: str
+) -> None:
+    configure(home, reasoner)
+    for words in (["status"], ["doctor"], ["status", "--json"], ["doctor", "--json"]):
+        done = command(*words)
+        assert KEY not in done.out + done.err
+    if "command" not in reasoner:
+        done = command("config", "show")
+        assert KEY not in done.out + done.err

@@ -113,12 +113,18 @@ def _words(command: str | tuple[str, ...] | None, setting: str) -> list[str]:
         words = shlex.split(command) if isinstance(command, str) else list(command or ())
     except ValueError as error:
         raise SetupError(
-            f"{setting}.command {command!r} cannot be split into words ({error}); close the"
-            " quotes, or write it as a list"
+            f"{setting}.command cannot be split into words ({error}); close the quotes, or write"
+            " it as a list"
         ) from error
     if not words or not words[0]:
         raise SetupError(f"{setting}.provider command needs {setting}.command; set it")
     head = words[0]
+    variable, assigned, _ = head.partition("=")
+    if assigned:  # no shell runs it; the value may be a key
+        raise SetupError(
+            f"{setting}.command begins with an assignment to {variable!r}; set that variable"
+            " before, or begin with env"
+        )
     if "/" in head and not head.startswith(("/", "~")):
         raise SetupError(
             f"{setting}.command begins with {head!r}, which is another file in each folder; give"

@@ -19,7 +19,7 @@ from memory_mcp.core.config import Config
 from memory_mcp.core.errors import ConfigError
 from memory_mcp.front.hello import PROTOCOL
 from memory_mcp.server.session import Options
-from memory_mcp.settings import FILE, SECRET_KEYS, Loaded, load
+from memory_mcp.settings import FILE, Loaded, disclosed, load
 from memory_mcp.settings.project import project_of, settled
 
 _OWN_KEYS = ("home", "agent", "tools", "projects", "recall", "writing.read_only", "http")
@@ -194,11 +194,10 @@ def _differences(config: Config, theirs: Loaded) -> tuple[str, ...]:
 
 
 def _compared(key: str, ours: Mapping[str, Any], other: Mapping[str, Any]) -> str:
-    if key.rpartition(".")[2] in SECRET_KEYS:
+    here, there = disclosed(key, other.get(key)), disclosed(key, ours.get(key))
+    if here == there:  # they differ in what is secret
         return f"{key} has another value in the engine that all clients share than here"
-    return (
-        f"{key} is {ours.get(key)!r} in the engine that all clients share, not {other.get(key)!r}"
-    )
+    return f"{key} is {there!r} in the engine that all clients share, not {here!r}"
 
 
 def _is_own_key(key: str) -> bool:
