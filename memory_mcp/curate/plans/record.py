@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -84,7 +85,7 @@ class Records:
                 ) from None
         try:
             return self._read(data)
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
+        except (ValueError, ArithmeticError, TypeError, KeyError, AttributeError) as error:
             raise StorageError(
                 f"The record of run {run} was damaged ({path}); the versions of its notes can"
                 " still be restored one by one: memory-mcp history."
@@ -124,12 +125,11 @@ class Records:
             return False
 
     def runs(self) -> list[str]:
-        """All runs, the oldest first. Other files, such as a sync tool's copies, are no runs."""
-        with explained("The records of runs", "read"):
-            try:
-                found = [(e.stat().st_mtime_ns, e.name) for e in os.scandir(self._folder)]
-            except FileNotFoundError:
-                return []
+        """All runs, the oldest first. What else is there, such as a sync tool's copies or an
+        editor's links, are no runs."""
+        found: list[tuple[int, str]] = []
+        with explained("The records of runs", "read"), suppress(FileNotFoundError):
+            found = list(_files(self._folder))
         names = [name.removesuffix(_ENDING) for _, name in sorted(found) if name.endswith(_ENDING)]
         return [name for name in names if is_job_id(name)]
 
@@ -169,7 +169,19 @@ class Records:
                 " take it back where that one is at home (--agent, or in the project's folder)."
             )
         before, after = _bytes(item["before"]), _bytes(item["after"])
-        return Change(Spot(source, item["path"]), before, after, item.get("reason", ""))
+        path = item["path"]
+        if not isinstance(path, str):
+            raise TypeError(f"a path is {path!r}")
+        return Change(Spot(source, path), before, after, item.get("reason", ""))
+
+
+def _files(folder: Path) -> Iterator[tuple[int, str]]:
+    """(time of the last change, name) of the files in a folder; one may go meanwhile."""
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            with suppress(FileNotFoundError):
+                if entry.is_file():
+                    yield entry.stat().st_mtime_ns, entry.name
 
 
 def _line(change: Change) -> dict[str, Any]:

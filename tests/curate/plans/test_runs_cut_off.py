@@ -203,3 +203,42 @@ async def test_what_a_disk_refused_to_end_is_ended_before_others_build_upon_it(
         again = Runs(at, there.history, parts.index, there.clock, read_only=False)
         assert await again.recover() == ()
         assert state(there) == after
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda other: other.symlink_to("nowhere"),
+        lambda other: other.mkdir(),
+        lambda other: other.write_text('{"plan": 1e999, "changes": []}\n', encoding="utf-8"),
+        lambda other: other.write_bytes(b"\xff\xfe\x00{\n"),
+        lambda other: other.write_text(
+            '{"plan": 1, "changes": [{"source": "memory", "path": 5, "reference": "",'
+            ' "before": null, "after": "x"}]}\n',
+            encoding="utf-8",
+        ),
+        lambda other: other.write_text(
+            '{"plan": 1, "changes": [{"source": "memory", "path": "../../../x", "reference": "",'
+            ' "before": null, "after": "x"}]}\n',
+            encoding="utf-8",
+        ),
+    ],
+    ids=["link to nowhere", "folder", "number", "bytes", "path", "way out of the home"],
+)
+async def test_what_is_no_record_keeps_no_other_plan_from_being_gone_on_with(
+    tmp_path: Path, spoil: Callable[[Path], object]
+) -> None:
+    async with world(tmp_path, NOTES) as there:
+        runs = there.curation.runs
+        changes = await promotion(there)
+        await runs.apply("deep-1", changes)
+        after = state(there)
+        await runs.restore("deep-1")
+        record(there, "undo-deep-1").unlink()
+        path = record(there, "deep-1")
+        path.write_bytes(path.read_bytes().splitlines(keepends=True)[0])
+        spoil(record(there, "a-foreign"))
+
+        assert "deep-1" in await runs.recover()
+        assert state(there) == after
+        assert not list(tmp_path.rglob("x.md"))  # noqa: ASYNC240
