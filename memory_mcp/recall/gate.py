@@ -92,10 +92,10 @@ def crowd(groups: Sequence[Group]) -> float:
     return groups[CANDIDATES - 1].rank if len(groups) >= CANDIDATES else 0.0
 
 
-def lacking(names: Collection[int], piece: Piece) -> float:
-    """What speaks against a passage: the share of the message's names that it does not have.
-    `names` are places of the question's terms."""
-    missing = sum(place not in piece.held for place in names)
+def lacking(names: Collection[str], piece: Piece) -> float:
+    """What speaks against a passage: the share of the message's names that it does not have. By
+    their words: each reading of a message has its terms at other places."""
+    missing = sum(name not in piece.held for name in names)
     return NAME * missing / len(names) if names else 0.0
 
 

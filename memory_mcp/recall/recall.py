@@ -236,17 +236,18 @@ class Recall:
             if entry is not None and entry.card.reference not in brought:
                 cards[group.note] = entry.card
                 groups.append(group)
-        names = [place for place, term in enumerate(query.asked) if term.text in asked.names]
+        names = [term for term in query.asked if term.text in asked.names]
 
         def fresh(group: Group, piece: Piece) -> bool:
             card = cards[group.note]
             return whole(card) not in seen and _key(card, piece.passage.text) not in seen
 
         floor = self._config.recall.min_score + (REMARK if asked.remark else 0.0)
-        about = () if asked.remark else namesakes([query.asked[place] for place in names], cards)
+        words = [term.text for term in names]
+        about = () if asked.remark else namesakes(names, cards)
 
         def judged(piece: Piece) -> float:
-            less = lacking(names, piece)
+            less = lacking(words, piece)
             known = floor + MARGIN if piece.note in about and not less else 0.0
             return max(piece.confidence - less, known)
 

@@ -63,11 +63,12 @@ class Evidence:
         """What is told of the note of each passage."""
         return np.array([told(note) for note in self.notes])[self.owner]
 
-    def held_sets(self) -> list[frozenset[int]]:
-        """The places of the terms that each passage holds. Many passages hold the same."""
-        known: dict[bytes, frozenset[int]] = {}
+    def held_of(self, terms: Sequence[str]) -> list[frozenset[str]]:
+        """Those of the question's `terms` that each passage holds. Many hold the same."""
+        known: dict[bytes, frozenset[str]] = {}
         rows = [row.tobytes() for row in self.held]
         for key in rows:
             if key not in known:
-                known[key] = frozenset(np.frombuffer(key, np.bool_).nonzero()[0].tolist())
+                places = np.frombuffer(key, np.bool_).nonzero()[0].tolist()
+                known[key] = frozenset([terms[place] for place in places])
         return [known[key] for key in rows]

@@ -38,8 +38,8 @@ class Piece(NamedTuple):
     confidence: float
     cosine: float | None
     bm25: float
-    held: frozenset[int] = frozenset()
-    """Places of the question's terms that the passage holds."""
+    held: frozenset[str] = frozenset()
+    """The question's terms that the passage holds."""
     sheet: Sheet = _NO_STEPS
     row: int = 0
     """Its own in the sheet."""

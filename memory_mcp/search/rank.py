@@ -250,7 +250,7 @@ def _pieces(found: Evidence, query: Query, family: Family, sheet: Sheet) -> list
             confident.tolist(),
             [None if math.isnan(one) else one for one in found.cosine.tolist()],
             found.bm25.tolist(),
-            found.held_sets(),
+            found.held_of([term.text for term in query.counted]),
             repeat(sheet),
             range(len(found)),
         )

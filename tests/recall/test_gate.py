@@ -115,4 +115,5 @@ def test_notes_that_contradict_each_other_in_one_word_are_both_there() -> None:
 def test_a_passage_without_the_names_of_the_message_counts_less() -> None:
     piece = group("a", ("text", 0.8)).pieces[0]
     assert lacking([], piece) == 0
-    assert lacking([0, 1], piece) == NAME
+    assert lacking(["kim", "otto"], piece) == NAME
+    assert lacking(["kim", "otto"], piece._replace(held=frozenset({"kim", "may"}))) == NAME / 2

@@ -249,3 +249,16 @@ async def test_whoever_is_named_brings_the_notes_that_bear_the_name(tmp_path: Pa
         for message in ("Can I cook a roast for Robin?", "Can I buy a present for Kim and Robin?"):
             assert not shown(await app.recall.turn(message)), "there is nothing of Robin"
         assert not shown(await app.recall.turn("Thanks, I will tell Kim."))
+
+
+async def test_a_name_of_the_message_is_told_from_names_of_the_question_before_it(
+    tmp_path: Path,
+) -> None:
+    files = {
+        "agents/default/memory/kim.md": "Kim has her birthday on 3 March and collects stamps.",
+        "agents/default/memory/otto.md": "Otto has his birthday on 9 May and collects coins.",
+    }
+    before = [Turn("user", "When is the birthday of Otto?"), Turn("assistant", "On 9 May.")]
+    async with recalling(tmp_path, files, recall={"min_score": 0.7}) as app:
+        found = await app.recall.turn("And what about Kim?", before)
+        assert [hit.card.reference for hit in found.hits] == ["memory/kim"]
