@@ -280,7 +280,7 @@ async def test_without_a_model_it_says_who_can_do_it(tmp_path: Path) -> None:
         done = await place.jobs.finished(job.job_id, 8)
         assert done.status == "done"
         assert "no reasoner is configured" in (done.outcome or "")
-        assert "prompt enrich" in (done.outcome or "")
+        assert "prompt remember" in (done.outcome or "")
         assert "1 conversation still to be read" in (done.outcome or "")
 
 
