@@ -17,6 +17,7 @@ import numpy.typing as npt
 from memory_mcp.index.best import Floats, best_of
 from memory_mcp.index.sparse import K1, B, Forms, Key
 from memory_mcp.index.statistics import Statistics, lucene_idf
+from memory_mcp.index.substring import holding, joined
 
 _NUMBER, _COUNT = np.dtype(np.uint32), np.dtype(np.uint16)
 _TERM_BYTES = _NUMBER.itemsize + _COUNT.itemsize
@@ -53,15 +54,8 @@ class ForwardIndex(Generic[Key]):
     def holding(self, part: str) -> list[str]:
         """Terms that hold `part` anywhere."""
         if self._joined is None:
-            self._joined = "\n".join(["", *self._ids, ""])
-        text = self._joined
-        found = []
-        place = text.find(part)
-        while place > 0:
-            end = text.index("\n", place)
-            found.append(text[text.rindex("\n", 0, place) + 1 : end])
-            place = text.find(part, end)
-        return found
+            self._joined = joined(self._ids)
+        return holding(self._joined, part)
 
     def add(self, key: Key, counts: Mapping[str, int]) -> None:
         """Put a document (term -> how often) under a key, in place of what was there."""

@@ -20,6 +20,7 @@ from rank_bm25 import BM25Okapi
 
 from memory_mcp.index.best import Floats, Slots, best_of, best_where
 from memory_mcp.index.statistics import Statistics, lucene_idf
+from memory_mcp.index.substring import holding, joined
 
 Key = TypeVar("Key", bound=Hashable)
 Forms = Collection[str]
@@ -90,17 +91,10 @@ class WordIndex(BM25Okapi, Generic[Key]):  # type: ignore[misc]  # rank_bm25 has
         return key in self._slot_of
 
     def holding(self, part: str) -> list[str]:
-        """Terms that hold `part` anywhere, looked for in one long text of all of them."""
+        """Terms that hold `part` anywhere."""
         if self._joined is None:
-            self._joined = "\n".join(["", *self._ids, ""])
-        text = self._joined
-        found = []
-        place = text.find(part)
-        while place > 0:
-            end = text.index("\n", place)
-            found.append(text[text.rindex("\n", 0, place) + 1 : end])
-            place = text.find(part, end)
-        return found
+            self._joined = joined(self._ids)
+        return holding(self._joined, part)
 
     def add(self, key: Key, counts: Mapping[str, int]) -> None:
         """Put a document (term -> how often) under a key, in place of what was there."""
