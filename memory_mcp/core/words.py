@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise, product
 
 from memory_mcp.core.fold import fold
 from memory_mcp.core.pieces import Capital, Piece, pieces
@@ -104,16 +103,6 @@ def folded_words(text: str) -> list[str]:
     return [
         fold(piece.text) for run, _ in _runs(text) for piece in pieces(run) if piece.kind in kept
     ]
-
-
-def bigrams(found: Sequence[str]) -> frozenset[tuple[str, str]]:
-    """Pairs of terms that follow each other in a text; `found` is what `terms` gives."""
-    return frozenset(pairwise(found))
-
-
-def query_bigrams(asked: Sequence[QueryTerm]) -> list[frozenset[tuple[str, str]]]:
-    """For each pair of neighbours in a question, the pairs of terms a text may have for it."""
-    return [frozenset(product(left.forms, right.forms)) for left, right in pairwise(asked)]
 
 
 def _runs(text: str) -> Iterator[tuple[str, bool]]:

@@ -171,7 +171,7 @@ def _parsed(row: Row, content: str | None) -> Parsed | None:
         return Parsed(
             card=_card(data["card"]),
             passages=tuple(Passage(**passage) for passage in data["passages"]),
-            words=tuple(data["words"]),
+            words=tuple(map(tuple, data["words"])),
             note_words=data["note_words"],
             stamp=row.stamp,
             digest=row.digest,

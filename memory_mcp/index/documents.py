@@ -1,17 +1,18 @@
-"""Counted documents: what the words of a source need of whatever keeps them."""
+"""Documents of terms: what the words of a source need of whatever keeps them."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Protocol
 
 from memory_mcp.index.best import Floats
+from memory_mcp.index.sequence import Marks
 from memory_mcp.index.sparse import Forms, Key
 from memory_mcp.index.statistics import Statistics
 
 
 class Documents(Protocol[Key]):
-    """Documents of counted terms under keys. `sparse.WordIndex` has postings and finds the best at
+    """Documents of terms under keys. `sparse.WordIndex` has postings and finds the best at
     once; `forward.ForwardIndex` has none, and a third of the size."""
 
     @property
@@ -23,8 +24,9 @@ class Documents(Protocol[Key]):
 
     def __contains__(self, key: object) -> bool: ...
 
-    def add(self, key: Key, counts: Mapping[str, int]) -> None:
-        """Put a document (term -> how often) under a key, in place of what was there."""
+    def add(self, key: Key, words: Iterable[str]) -> None:
+        """Put a document (its terms in order, "" where what follows is apart) under a key, in
+        place of what was there."""
         ...
 
     def remove(self, key: Key) -> None:
@@ -33,6 +35,15 @@ class Documents(Protocol[Key]):
 
     def frequencies(self, key: Key) -> dict[str, int]:
         """The terms of a document and how often each is in it; empty where there is none."""
+        ...
+
+    def words(self, key: Key) -> tuple[str, ...]:
+        """The terms of a document in order, "" for a gap; none where there is no document."""
+        ...
+
+    def following(self, keys: Sequence[Key], query: Sequence[Forms]) -> Marks:
+        """Whether each term is followed by the next one in each document, shape
+        (keys, terms - 1)."""
         ...
 
     def holding(self, part: str) -> list[str]:

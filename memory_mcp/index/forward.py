@@ -1,44 +1,39 @@
-"""Counted documents without postings: a forward index, for where a server finds the documents.
+"""Documents without postings: a forward index, for where a server finds the documents.
 
-It knows of each document which terms it has and how often, in 6 bytes a term, and of each term how
-many documents have it. That is what a score, a filter, a removal and the catalog need. To find the
+It knows of each document its terms in order, in 4 bytes a word, and of each term how many
+documents have it. That is what a score, a filter, a removal and the catalog need. To find the
 best of all documents it reads all of them, which is the way out while the server is away.
 """
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Generic
 
 import numpy as np
 import numpy.typing as npt
 
 from memory_mcp.index.best import Floats, best_of
+from memory_mcp.index.sequence import GAP, NONE, Marks, Numbers, counted, following, length
 from memory_mcp.index.sparse import K1, B, Forms, Key
 from memory_mcp.index.statistics import Statistics, lucene_idf
-from memory_mcp.index.substring import holding, joined
+from memory_mcp.index.vocabulary import Vocabulary
 
-_NUMBER, _COUNT = np.dtype(np.uint32), np.dtype(np.uint16)
-_TERM_BYTES = _NUMBER.itemsize + _COUNT.itemsize
-_MOST = int(np.iinfo(_COUNT).max)
 _BLOCK = 4_000  # documents read at once
 
-_Read = tuple[npt.NDArray[np.intp], npt.NDArray[np.uint32], npt.NDArray[np.uint16]]
-"""Of each term in some documents: the place of its document, its number, how often it is there."""
+_Read = tuple[npt.NDArray[np.intp], npt.NDArray[np.int32]]
+"""Of each word in some documents: the place of its document, and the number of its term."""
 
 
 class ForwardIndex(Generic[Key]):
-    """Documents of counted terms under keys of the caller's choice (a `Documents`)."""
+    """Documents of terms under keys of the caller's choice (a `Documents`)."""
 
     def __init__(self) -> None:
-        self._ids: dict[str, int] = {}
-        self._terms: list[str] = []
+        self._vocabulary = Vocabulary()
         self._df = array("I")
-        self._free: list[int] = []
-        self._documents: dict[Key, bytes] = {}
+        self._documents: dict[Key, Numbers] = {}
         self._total = 0
-        self._joined: str | None = None
 
     @property
     def statistics(self) -> Statistics:
@@ -53,70 +48,56 @@ class ForwardIndex(Generic[Key]):
 
     def holding(self, part: str) -> list[str]:
         """Terms that hold `part` anywhere."""
-        if self._joined is None:
-            self._joined = joined(self._ids)
-        return holding(self._joined, part)
+        return self._vocabulary.holding(part)
 
-    def add(self, key: Key, counts: Mapping[str, int]) -> None:
-        """Put a document (term -> how often) under a key, in place of what was there."""
+    def add(self, key: Key, words: Iterable[str]) -> None:
+        """Put a document (its terms in order, "" where what follows is apart) under a key, in
+        place of what was there."""
         self.remove(key)
-        numbers = np.array([self._number(term) for term in counts], _NUMBER)
-        times = np.array([min(count, _MOST) for count in counts.values()], _COUNT)
-        for number in numbers.tolist():
+        document = self._vocabulary.numbers(words)
+        self._df.extend([0] * (len(self._vocabulary) - len(self._df)))
+        for number in counted(document):
             self._df[number] += 1
-        self._documents[key] = numbers.tobytes() + times.tobytes()
-        self._total += int(times.sum())
-
-    def _number(self, term: str) -> int:
-        known = self._ids.get(term)
-        if known is not None:
-            return known
-        if self._free:
-            number = self._free.pop()
-            self._terms[number] = term
-        else:
-            number = len(self._terms)
-            self._terms.append(term)
-            self._df.append(0)
-        self._ids[term] = number
-        self._joined = None
-        return number
+        self._documents[key] = document
+        self._total += length(document)
 
     def remove(self, key: Key) -> None:
         """Forget a document; an unknown key is ignored."""
         document = self._documents.pop(key, None)
         if document is None:
             return
-        numbers, times = _parts(document)
-        for number in numbers.tolist():
+        for number in counted(document):
             self._df[number] -= 1
             if not self._df[number]:
-                del self._ids[self._terms[number]]
-                self._joined = None
-                self._free.append(number)
-        self._total -= int(times.sum())
+                self._vocabulary.forget(number)
+        self._total -= length(document)
 
     def frequencies(self, key: Key) -> dict[str, int]:
         """The terms of a document and how often each is in it; empty where there is none."""
-        numbers, times = _parts(self._documents.get(key, b""))
-        terms = [self._terms[number] for number in numbers.tolist()]
-        return dict(zip(terms, times.tolist(), strict=True))
+        term, document = self._vocabulary.term, self._documents.get(key, NONE)
+        return {term(number): n for number, n in counted(document).items()}
+
+    def words(self, key: Key) -> tuple[str, ...]:
+        """The terms of a document in order, "" for a gap; none where there is no document."""
+        return self._vocabulary.words(self._documents.get(key, NONE))
+
+    def following(self, keys: Sequence[Key], query: Sequence[Forms]) -> Marks:
+        """Whether each term is followed by the next one in each document, shape
+        (keys, terms - 1)."""
+        documents = [self._documents.get(key, NONE) for key in keys]
+        return following(documents, list(map(self._vocabulary.known, query)))
 
     def df(self, forms: Forms) -> int:
         """How many live documents hold any of the forms; a document that holds two of them (the
         spellings of a word with an accent) counts twice."""
-        return min(len(self._documents), sum(self._df[number] for number in self._known(forms)))
-
-    def _known(self, forms: Forms) -> list[int]:
-        return [number for form in set(forms) if (number := self._ids.get(form)) is not None]
+        known = self._vocabulary.known(forms)
+        return min(len(self._documents), sum(self._df[number] for number in known))
 
     def _read(self, keys: Sequence[Key]) -> _Read:
-        each = [_parts(self._documents.get(key, b"")) for key in keys]
-        owners = np.repeat(np.arange(len(keys)), [len(numbers) for numbers, _ in each])
-        if not each:
-            return owners, np.empty(0, _NUMBER), np.empty(0, _COUNT)
-        numbers, times = zip(*each, strict=True)
-        return owners, np.concatenate(numbers), np.concatenate(times)
+        documents = [self._documents.get(key, NONE) for key in keys]
+        owners = np.repeat(np.arange(len(keys)), list(map(len, documents)))
+        each = [np.frombuffer(one, np.int32) for one in documents]
+        return owners, np.concatenate(each) if each else np.empty(0, np.int32)
 
     def parts(
         self,
@@ -127,15 +108,15 @@ class ForwardIndex(Generic[Key]):
     ) -> Floats:
         """What each term adds to the BM25 of each document, shape (keys, terms); 0 where it is not
         in it, or it is not there."""
-        owners, numbers, times = self._read(keys)
-        lengths = np.bincount(owners, times, len(keys))
+        owners, numbers = self._read(keys)
+        lengths = np.bincount(owners[numbers != GAP], minlength=len(keys))
         norms = K1 * (1 - B + B / statistics.average * lengths)
         found = np.zeros((len(query), len(keys)))
         for row, forms, weight in zip(found, query, idf, strict=True):
-            known = self._known(forms)
+            known = self._vocabulary.known(forms)
             if known:
                 held = numbers == known[0] if len(known) == 1 else np.isin(numbers, known)
-                tf = np.bincount(owners[held], times[held], len(keys))
+                tf = np.bincount(owners[held], minlength=len(keys))
                 row += weight * tf * (K1 + 1) / (tf + norms)
         return found.T
 
@@ -164,9 +145,3 @@ class ForwardIndex(Generic[Key]):
         )
         best = best_of(total, np.arange(len(keys)), np.flatnonzero(total), limit)
         return [(keys[place], float(total[place])) for place in best]
-
-
-def _parts(document: bytes) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint16]]:
-    size = len(document) // _TERM_BYTES
-    numbers = np.frombuffer(document, _NUMBER, size)
-    return numbers, np.frombuffer(document, _COUNT, size, size * _NUMBER.itemsize)

@@ -54,7 +54,8 @@ class Nearness:
             self._note_trouble(error)
             return [], {}
         self._filler.store_answers()
-        return [hit for hit in found if self._table.at(hit[0]) is not None][:limit], cosines
+        live = self._table.points
+        return [hit for hit in found if hit[0] in live][:limit], cosines
 
     async def cosine(
         self, vector: Vectors, points: Collection[int], source_ids: Collection[str]

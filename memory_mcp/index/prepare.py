@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 
@@ -66,8 +66,9 @@ def prepare(source: Source, path: str, known: str | None, config: Config) -> Out
     return Parsed(note.card, note.passages, passages, whole, content.stamp, digest)
 
 
-def count_words(note: Note) -> tuple[tuple[dict[str, int], ...], dict[str, int]]:
-    """Term -> how often, for each passage and for the whole note.
+def count_words(note: Note) -> tuple[tuple[tuple[str, ...], ...], dict[str, int]]:
+    """The terms of each passage in order, "" where what follows is apart; and for the whole note
+    term -> how often.
 
     A passage has the words of its context and text. Words of the path, the name, the aliases and
     the tags are added once to each passage that lacks them, words of the header's values to the
@@ -79,19 +80,14 @@ def count_words(note: Note) -> tuple[tuple[dict[str, int], ...], dict[str, int]]
     whole: Counter[str] = Counter()
     passages = []
     for place, passage in enumerate(note.passages):
-        text = Counter(terms(passage.text, language))
+        text = terms(passage.text, language)
         whole.update(text)
-        text.update(terms(passage.context, language))
-        _add_missing(text, names if place else names | header)
-        passages.append(dict(text))
-    _add_missing(whole, names | header | set(terms(note.card.title, language)))
+        own = [*terms(passage.context, language), *text]
+        beside = (names if place else names | header).difference(own)
+        passages.append((*own, *(("", *sorted(beside)) if beside else ())))
+    beside = (names | header | set(terms(note.card.title, language))).difference(whole)
+    whole.update(sorted(beside))
     return tuple(passages), dict(whole)
-
-
-def _add_missing(counts: Counter[str], words: Iterable[str]) -> None:
-    for word in sorted(words):
-        if word not in counts:
-            counts[word] = 1
 
 
 def _names(note: Note) -> str:

@@ -19,8 +19,9 @@ import numpy.typing as npt
 from rank_bm25 import BM25Okapi
 
 from memory_mcp.index.best import Floats, Slots, best_of, best_where
+from memory_mcp.index.sequence import NONE, Marks, Numbers, counted, following, length
 from memory_mcp.index.statistics import Statistics, lucene_idf
-from memory_mcp.index.substring import holding, joined
+from memory_mcp.index.vocabulary import Vocabulary
 
 Key = TypeVar("Key", bound=Hashable)
 Forms = Collection[str]
@@ -31,12 +32,10 @@ _ROOM = 64  # documents at first; twice as many whenever it is full
 _FEW = 10  # times the number asked for: so many allowed documents are looked at one by one
 _COUNT_BITS = 16  # of a posting, which is slot << 16 | tf: one number takes half the time of two
 _MOST = (1 << _COUNT_BITS) - 1
-_Document = tuple["array[int]", "array[int]"]
-"""Numbers of its terms, and how often each is in it."""
 
 
 class WordIndex(BM25Okapi, Generic[Key]):  # type: ignore[misc]  # rank_bm25 has no types
-    """Documents of counted terms under keys of the caller's choice.
+    """Documents of terms under keys of the caller's choice (a `Documents`).
 
     `get_scores` and `get_batch_scores` keep the meaning they have in rank_bm25, by slot: the
     place of a document, which a later one may get when it is gone.
@@ -53,11 +52,9 @@ class WordIndex(BM25Okapi, Generic[Key]):  # type: ignore[misc]  # rank_bm25 has
         mode: Literal["lucene", "okapi"] = "lucene",
     ) -> None:
         self.mode = mode
-        self._ids: dict[str, int] = {}
-        self._terms: list[str] = []
+        self._vocabulary = Vocabulary()
         self._posts: list[array[int]] = []
-        self._free_terms: list[int] = []
-        self._documents: list[_Document | None] = []
+        self._documents: list[Numbers | None] = []
         self._lengths = np.zeros(_ROOM, np.int32)
         self._orders = np.zeros(_ROOM, np.int64)
         self._keys: list[Key | None] = []
@@ -65,15 +62,11 @@ class WordIndex(BM25Okapi, Generic[Key]):  # type: ignore[misc]  # rank_bm25 has
         self._free_slots: list[int] = []
         self._total = 0
         self._added = 0
-        self._joined: str | None = None
         super().__init__(list(corpus), k1=k1, b=b)
 
     def _initialize(self, corpus: list[Sequence[str]]) -> dict[str, int]:
         for slot, document in enumerate(corpus):
-            counts: dict[str, int] = {}
-            for term in document:
-                counts[term] = counts.get(term, 0) + 1
-            self.add(slot, counts)  # type: ignore[arg-type]  # a plain corpus has its places as keys
+            self.add(slot, document)  # type: ignore[arg-type]  # a plain corpus has its places as keys
         return {}
 
     def _calc_idf(self, nd: Mapping[str, int]) -> None:
@@ -92,30 +85,29 @@ class WordIndex(BM25Okapi, Generic[Key]):  # type: ignore[misc]  # rank_bm25 has
 
     def holding(self, part: str) -> list[str]:
         """Terms that hold `part` anywhere."""
-        if self._joined is None:
-            self._joined = joined(self._ids)
-        return holding(self._joined, part)
+        return self._vocabulary.holding(part)
 
-    def add(self, key: Key, counts: Mapping[str, int]) -> None:
-        """Put a document (term -> how often) under a key, in place of what was there."""
+    def add(self, key: Key, words: Iterable[str]) -> None:
+        """Put a document (its terms in order, "" where what follows is apart) under a key, in
+        place of what was there."""
         self.remove(key)
         slot = self._new_slot()
-        ids, posts, place = self._ids, self._posts, slot << _COUNT_BITS
-        numbers = array("i", [ids[t] if t in ids else self._new_term(t) for t in counts])
-        times = array("i", [min(count, _MOST) for count in counts.values()])
-        for number, count in zip(numbers, times, strict=True):
-            own = posts[number]
+        posts, place = self._posts, slot << _COUNT_BITS
+        document = self._vocabulary.numbers(words)
+        while len(posts) < len(self._vocabulary):
+            posts.append(array("q"))
+        for number, count in counted(document).items():
+            own, posting = posts[number], place | min(count, _MOST)
             if own and own[-1] > place:
-                own.insert(bisect_left(own, place), place | count)
+                own.insert(bisect_left(own, place), posting)
             else:
-                own.append(place | count)
-        length = sum(times)
-        self._documents[slot] = (numbers, times)
-        self._lengths[slot] = length
+                own.append(posting)
+        self._documents[slot] = document
+        self._lengths[slot] = length(document)
         self._orders[slot] = self._added = self._added + 1
         self._keys[slot] = key
         self._slot_of[key] = slot
-        self._total += length
+        self._total += length(document)
 
     def _new_slot(self) -> int:
         if self._free_slots:
@@ -128,18 +120,6 @@ class WordIndex(BM25Okapi, Generic[Key]):  # type: ignore[misc]  # rank_bm25 has
         self._keys.append(None)
         return slot
 
-    def _new_term(self, term: str) -> int:
-        if self._free_terms:
-            number = self._free_terms.pop()
-            self._terms[number] = term
-        else:
-            number = len(self._terms)
-            self._terms.append(term)
-            self._posts.append(array("q"))
-        self._ids[term] = number
-        self._joined = None
-        return number
-
     def remove(self, key: Key) -> None:
         """Forget a document; an unknown key is ignored."""
         slot = self._slot_of.pop(key, None)
@@ -147,24 +127,34 @@ class WordIndex(BM25Okapi, Generic[Key]):  # type: ignore[misc]  # rank_bm25 has
         if slot is None or document is None:
             return
         place = slot << _COUNT_BITS
-        for number in document[0]:
+        for number in counted(document):
             own = self._posts[number]
             del own[bisect_left(own, place)]
             if not own:
-                del self._ids[self._terms[number]]
-                self._joined = None
-                self._free_terms.append(number)
+                self._vocabulary.forget(number)
         self._total -= int(self._lengths[slot])
         self._documents[slot], self._keys[slot], self._lengths[slot] = None, None, 0
         self._free_slots.append(slot)
 
     def frequencies(self, key: Key) -> dict[str, int]:
         """The terms of a document and how often each is in it; empty where there is none."""
+        term = self._vocabulary.term
+        return {term(number): n for number, n in counted(self._document(key)).items()}
+
+    def words(self, key: Key) -> tuple[str, ...]:
+        """The terms of a document in order, "" for a gap; none where there is no document."""
+        return self._vocabulary.words(self._document(key))
+
+    def _document(self, key: Key) -> Numbers:
         slot = self._slot_of.get(key)
         document = self._documents[slot] if slot is not None else None
-        if document is None:
-            return {}
-        return {self._terms[n]: count for n, count in zip(*document, strict=True)}
+        return NONE if document is None else document
+
+    def following(self, keys: Sequence[Key], query: Sequence[Forms]) -> Marks:
+        """Whether each term is followed by the next one in each document, shape
+        (keys, terms - 1)."""
+        known = list(map(self._vocabulary.known, query))
+        return following(list(map(self._document, keys)), known)
 
     def parts(
         self,
@@ -179,7 +169,7 @@ class WordIndex(BM25Okapi, Generic[Key]):  # type: ignore[misc]  # rank_bm25 has
         if not self._keys:
             return tf
         for column, forms in zip(tf.T, query, strict=True):
-            for number in self.numbers(forms):
+            for number in self._vocabulary.known(forms):
                 column += self._times(number, slots)
         norms = self._norms(statistics, self._lengths[slots])[:, None]
         weighed: Floats = np.asarray(idf) * tf * (self.k1 + 1) / (tf + norms)
@@ -201,14 +191,10 @@ class WordIndex(BM25Okapi, Generic[Key]):  # type: ignore[misc]  # rank_bm25 has
 
     def df(self, forms: Forms) -> int:
         """How many live documents hold any of the forms."""
-        known = self.numbers(forms)
+        known = self._vocabulary.known(forms)
         if len(known) == 1:
             return len(self._posts[known[0]])
         return len(self._postings(known)[0]) if known else 0
-
-    def numbers(self, forms: Forms) -> list[int]:
-        """Under which numbers the forms are known that are there."""
-        return [number for form in set(forms) if (number := self._ids.get(form)) is not None]
 
     def _postings(self, known: Sequence[int]) -> tuple[Slots, Floats]:
         """Slots that hold any of some terms, each once and ascending, and the summed tf."""
@@ -231,7 +217,7 @@ class WordIndex(BM25Okapi, Generic[Key]):  # type: ignore[misc]  # rank_bm25 has
             return total
         norms = self._norms(statistics, self._lengths[: len(self._keys)])
         for forms, weight in zip(query, idf, strict=True):
-            slots, tf = self._postings(self.numbers(forms))
+            slots, tf = self._postings(self._vocabulary.known(forms))
             total[slots] += weight * tf * (self.k1 + 1) / (tf + norms[slots])
         return total
 

@@ -38,13 +38,14 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """What a file holds, ready to be put on the table: the note and its words, counted."""
+    """What a file holds, ready to be put on the table: the note and its words."""
 
     card: Card
     passages: tuple[Passage, ...]
-    words: tuple[dict[str, int], ...]
-    """For each passage: term -> how often."""
+    words: tuple[tuple[str, ...], ...]
+    """For each passage its terms in order, "" where what follows is apart."""
     note_words: dict[str, int]
+    """Term -> how often."""
     stamp: Stamp
     digest: str
 
@@ -167,11 +168,11 @@ class Table:
             self._forget(source.id, gone)
         for place, point in enumerate(points):
             known = point in words.passages
-            if not known or words.passages.frequencies(point) != parsed.words[place]:
+            if not known or words.passages.words(point) != parsed.words[place]:
                 words.passages.add(point, parsed.words[place])
             self._points[point] = (key, place)
         if old is None or words.notes.frequencies(key[1]) != parsed.note_words:
-            words.notes.add(key[1], parsed.note_words)
+            words.notes.add(key[1], Counter(parsed.note_words).elements())
         entry = Entry(source, card, parsed.passages, points, parsed.stamp, False, parsed.digest)
         self._keep(entry, old)
         self._touch(key)
@@ -239,7 +240,7 @@ class Table:
         return Parsed(
             card=entry.card,
             passages=entry.passages,
-            words=tuple(words.passages.frequencies(point) for point in entry.points),
+            words=tuple(words.passages.words(point) for point in entry.points),
             note_words=words.notes.frequencies(entry.card.path),
             stamp=entry.stamp,
             digest=entry.digest,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Generic
@@ -13,6 +13,7 @@ from memory_mcp.core.ports import Term
 from memory_mcp.index.best import Floats
 from memory_mcp.index.documents import Documents
 from memory_mcp.index.forward import ForwardIndex
+from memory_mcp.index.sequence import Marks
 from memory_mcp.index.sparse import Key, WordIndex
 from memory_mcp.index.statistics import Statistics, lucene_idf
 
@@ -86,12 +87,27 @@ class Pool(Generic[Key]):
         (keys, terms); 0 where it is not in it, or it is not there."""
         result = np.zeros((len(keys), len(terms)))
         query, idf = [term.forms for term in terms], [self.idf(term) for term in terms]
+        for part, own, named in self._apart(keys):
+            result[own] = part.parts(named, query, self.statistics, idf)
+        return result
+
+    def following(self, terms: Sequence[Term], keys: Sequence[tuple[str, Key]]) -> Marks:
+        """Whether each term is followed by the next one in documents, given by source and key:
+        shape (keys, terms - 1)."""
+        marks = np.zeros((len(keys), max(0, len(terms) - 1)), np.bool_)
+        query = [term.forms for term in terms]
+        for part, own, named in self._apart(keys):
+            marks[own] = part.following(named, query)
+        return marks
+
+    def _apart(
+        self, keys: Sequence[tuple[str, Key]]
+    ) -> Iterator[tuple[Documents[Key], list[int], list[Key]]]:
+        """The parts that keys belong to, with their rows and their keys there."""
         for source, part in self.parts.items():
             own = [row for row, key in enumerate(keys) if key[0] == source]
             if own:
-                named = [keys[row][1] for row in own]
-                result[own] = part.parts(named, query, self.statistics, idf)
-        return result
+                yield part, own, [keys[row][1] for row in own]
 
 
 class WordView:
@@ -148,6 +164,11 @@ class WordView:
         """What each term adds to the BM25 of passages, given by source and point: shape
         (points, terms); 0 where it is not in it, or it is not there."""
         return self._passages.by_term(terms, points)
+
+    def following(self, terms: Sequence[Term], points: Sequence[tuple[str, int]]) -> Marks:
+        """Whether each term is followed by the next one in passages, given by source and point:
+        shape (points, terms - 1)."""
+        return self._passages.following(terms, points)
 
     def of_notes(self, terms: Sequence[Term], notes: Sequence[NoteKey]) -> Floats:
         """The same of whole notes."""

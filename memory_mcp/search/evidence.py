@@ -29,6 +29,8 @@ class Evidence:
     passages: Sequence[Passage]
     held: Marks
     """Which of the question's terms each passage holds, shape (passages, terms)."""
+    pairs: Column
+    """Share of the question's neighbouring words that follow each other in the passage, too."""
     bm25: Column
     """Raw score; 0 where it holds no term."""
     note_bm25: Column
@@ -52,6 +54,7 @@ class Evidence:
             owner=self.owner[kept],
             passages=[self.passages[row] for row in kept.nonzero()[0].tolist()],
             held=self.held[kept],
+            pairs=self.pairs[kept],
             bm25=self.bm25[kept],
             note_bm25=self.note_bm25[kept],
             cosine=self.cosine[kept],

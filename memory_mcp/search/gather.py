@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,12 +15,13 @@ from memory_mcp.index.statistics import lucene_idf
 from memory_mcp.index.view import IndexView
 from memory_mcp.index.wordview import WordView
 from memory_mcp.search.context import Context
-from memory_mcp.search.evidence import Evidence
+from memory_mcp.search.evidence import Evidence, Marks
 from memory_mcp.search.filters import Filters
 from memory_mcp.search.fuse import DEPTH
 from memory_mcp.search.profile import Profiles
 from memory_mcp.search.query import Lexicon, Query, after, build
 from memory_mcp.search.scope import Scope
+from memory_mcp.search.trace import Column
 
 NO_VECTOR = "words only: the embedding model did not answer"
 
@@ -146,22 +147,37 @@ def _evidence(
 ) -> Evidence:
     """Of all passages that one of the legs gave; not of notes that changed meanwhile."""
     found = index.located(points)
-    entries = {note: entry for note, _, _ in found if (entry := index.entry(*note)) is not None}
+    notes = dict.fromkeys(note for note, _, _ in found)
+    entries = {note: entry for note in notes if (entry := index.entry(*note)) is not None}
     places = {note: place for place, note in enumerate(entries)}
     owner = np.array([places[note] for note, _, _ in found], np.int64)
     terms = (*query.terms, *query.before)
+    keys = [(note[0], point) for note, _, point in found]
     counted = [*range(len(query.asked)), *range(len(query.terms), len(terms))]
     weights = np.array([1.0] * len(query.terms) + [query.weight] * len(query.before))
-    own = view.of_passages(terms, [(note[0], point) for note, _, point in found])
+    own = view.of_passages(terms, keys)
     whole = view.of_notes(terms, list(entries)) @ weights
     return Evidence(
         notes=[profiles.of(key, entry.card, entry.source.boost) for key, entry in entries.items()],
         owner=owner,
         passages=[entries[note].passages[number] for note, number, _ in found],
         held=own[:, counted] > 0,
+        pairs=_pairs(view, query, keys, own > 0),
         bm25=own @ weights,
         note_bm25=whole[owner],
         cosine=np.array([cosines.get(point, np.nan) for _, _, point in found]),
         likeness=np.array([alike.get(point, np.nan) for _, _, point in found]),
         superseded=index.names.superseded(entries),
     )
+
+
+def _pairs(view: WordView, query: Query, keys: Sequence[tuple[str, int]], held: Marks) -> Column:
+    """Looked for only where two neighbours are: their order costs reading a passage's words."""
+    words = [place for place, term in enumerate(query.asked) if not term.part]
+    near = held[:, words[:-1]] & held[:, words[1:]]
+    rows = np.flatnonzero(near.any(axis=1)).tolist()
+    shares = np.zeros(len(keys))
+    if rows:
+        asked = [query.asked[place] for place in words]
+        shares[rows] = view.following(asked, [keys[row] for row in rows]).mean(axis=1)
+    return shares

@@ -22,6 +22,8 @@ heading says."""
 
 _BEGINNING = 4
 """Words by which copies are looked for before whole texts are compared."""
+_NEAR = 60
+"""Characters that nearly always hold as many."""
 
 
 _NO_STEPS = Sheet.of(1)
@@ -136,12 +138,16 @@ def _without_copies(
 def _may_be_copies(pieces: Sequence[Piece]) -> list[bool]:
     """Whether another passage begins as each does: to make all of them even would take longer
     than to rank them."""
-    starts = [
-        tuple(piece.passage.text.casefold().split(None, _BEGINNING)[:_BEGINNING])
-        for piece in pieces
-    ]
+    starts = [_beginning(piece.passage.text) for piece in pieces]
     times = Counter(starts)
     return [times[start] > 1 for start in starts]
+
+
+def _beginning(text: str) -> tuple[str, ...]:
+    words = text[:_NEAR].casefold().split(None, _BEGINNING)
+    if len(words) <= _BEGINNING:  # the last word may go on
+        words = text.casefold().split(None, _BEGINNING)
+    return tuple(words[:_BEGINNING])
 
 
 def _identity(passage: Passage) -> tuple[str, str]:

@@ -6,12 +6,11 @@ import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
 
 from memory_mcp.core.compound import COMPOUNDING, parts
 from memory_mcp.core.errors import InputError
 from memory_mcp.core.language import told
-from memory_mcp.core.words import QueryTerm, query_bigrams, query_terms
+from memory_mcp.core.words import QueryTerm, query_terms
 from memory_mcp.search.context import Context
 from memory_mcp.search.dates import Day, find
 from memory_mcp.search.rules import asks_for_chronicle
@@ -87,20 +86,10 @@ class Query:
         """All index terms that answer a word that asks, or one said before."""
         return frozenset(form for term in self.counted for form in term.forms)
 
-    @cached_property
-    def pairs(self) -> list[frozenset[tuple[str, str]]]:
-        """For each two neighbouring words, the pairs that a text may have for them."""
-        return query_bigrams([term for term in self.asked if not term.part])
-
     @property
     def is_word(self) -> bool:
         """Whether a single word asks."""
         return sum(not term.part for term in self.asked) == 1
-
-    @cached_property
-    def neighbours(self) -> list[tuple[int, int]]:
-        """Places in `asked` of each two neighbouring words, as in `pairs`."""
-        return list(pairwise(n for n, term in enumerate(self.asked) if not term.part))
 
     @cached_property
     def identifiers(self) -> list[int]:

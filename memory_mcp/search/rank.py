@@ -62,8 +62,7 @@ def rank(
     kept = found.some(_speaks(found, query, family))
     scale = _scale(kept, query, family, settings, weights)
     sheet = _fused(kept, query, family, scale, weights)
-    if weights.pair:
-        sheet = sheet.plus("pairs", _pairs(kept, query, sheet.scores), weights.pair)
+    sheet = sheet.plus("pairs", kept.pairs, weights.pair)
     sheet = sheet.plus("beside", _beside(kept, sheet.scores), weights.beside)
     for rule, factors in _factors(kept, query, settings):
         sheet = sheet.times(rule, factors)
@@ -167,20 +166,6 @@ def _dates(found: Evidence, query: Query) -> Column:
             for owner, passage in zip(found.owner.tolist(), found.passages, strict=True)
         ]
     )
-
-
-def _pairs(found: Evidence, query: Query, scores: Column) -> Column:
-    """Of the best passages so far, those that hold two neighbouring words of the question."""
-    shares = np.zeros(len(found))
-    if not query.neighbours:
-        return shares
-    first, second = np.array(query.neighbours).T
-    may_have = set((found.held[:, first] & found.held[:, second]).nonzero()[0].tolist())
-    for row in _best_first(scores)[: rules.PAIR_DEPTH]:
-        if row in may_have:
-            language = found.notes[found.owner[row]].card.language
-            shares[row] = rules.pair_overlap(query.pairs, found.passages[row], language)
-    return shares
 
 
 def _beside(found: Evidence, scores: Column) -> Column:

@@ -7,7 +7,6 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
 
 from memory_mcp.core.note import Card, Passage
 from memory_mcp.core.words import content_words, terms
@@ -18,9 +17,6 @@ NOTE_WEIGHT = 0.5
 question, those of the whole note are no better."""
 PAIR_WEIGHT = 0.2
 """Share of the question's word pairs that a passage has. A weight of .4 was no better."""
-PAIR_DEPTH = 50
-"""Passages, best first, whose word pairs are looked at: the rule costs reading the passage
-again."""
 DATE_WEIGHT = 0.2
 """A question that names a month or day, against the date of the note."""
 BESIDE_WEIGHT = 0.05
@@ -140,17 +136,6 @@ def _names(card: Card) -> Iterable[str]:
     if len(card.title.split()) <= TITLE_WORDS:
         yield card.title
     yield from card.aliases
-
-
-def pair_overlap(
-    pairs: Sequence[Collection[tuple[str, str]]], passage: Passage, language: str
-) -> float:
-    """Share of the question's neighbouring words that follow each other in a passage too."""
-    if not pairs:
-        return 0.0
-    asked = frozenset().union(*pairs)
-    found = asked.intersection(pairwise(terms(passage.embedded, language)))
-    return sum(not found.isdisjoint(pair) for pair in pairs) / len(pairs)
 
 
 def date_match(days: Collection[Day], card: Card, passage: Passage) -> float:

@@ -219,13 +219,6 @@ def test_a_repeated_word_of_a_question_counts_once() -> None:
     assert len(query_terms("pump pump Pump PUMPS " * 1000)) == 1
 
 
-def test_bigrams_of_a_question_are_found_in_the_text_that_has_them() -> None:
-    asked = words.query_bigrams(query_terms("heating budget 2024", ["en", "de"]))
-    there = words.bigrams(terms("The heating budgets 2024 are in.", "en"))
-    assert len(asked) == 2
-    assert all(pair & there for pair in asked)
-
-
 def test_encoded_data_does_not_flood_the_index() -> None:
     assert terms("A" * 100_000, "en") == []
     assert len(terms("data:image/png;base64," + "iVBORw0KGgo" * 5000, "en")) < 10

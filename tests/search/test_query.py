@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_mcp.core.errors import InputError
-from memory_mcp.core.words import QueryTerm, bigrams, terms
+from memory_mcp.core.words import QueryTerm
 from memory_mcp.search.query import LONG, MAX_TERMS, Lexicon, Query, build, check, focus
 
 KNOWN = {"sauna": 2.0, "fuse": 3.0, "ab-12": 5.0}
@@ -116,7 +116,7 @@ def test_a_question_of_stop_words_keeps_them() -> None:
 
 def test_a_question_of_signs_has_no_words() -> None:
     query = read("?! …")
-    assert query.terms == () and query.masses == () and query.pairs == []
+    assert query.terms == () and query.masses == ()
 
 
 def test_dates_and_changes_make_a_question_about_the_chronicle() -> None:
@@ -143,20 +143,6 @@ def test_a_word_that_no_note_has_stands_for_compounds_that_hold_it(
 
 def test_a_word_that_a_note_has_stands_for_itself() -> None:
     assert "saunaofen" not in read("sauna", "de").forms
-
-
-@given(
-    question=st.lists(st.sampled_from(["oak", "iron", "KON-0261", "rain", "v2.1"]), max_size=5),
-    text=st.lists(st.sampled_from(["oak", "iron.", "KON-0261", "the", "\n", "2.1"]), max_size=9),
-)
-def test_a_text_with_a_pair_of_the_question_is_never_passed_over(
-    question: list[str], text: list[str]
-) -> None:
-    query = read(" ".join(["sauna", *question]))
-    found = terms(" ".join(text), "en")
-    held = {n for n, term in enumerate(query.asked) if not set(term.forms).isdisjoint(found)}
-    if any(not bigrams(found).isdisjoint(pair) for pair in query.pairs):
-        assert any({one, other} <= held for one, other in query.neighbours)
 
 
 def test_whole_words_with_a_number_identify() -> None:

@@ -42,6 +42,7 @@ class Row:
     note_bm25: float
     cosine: float | None
     superseded: bool = False
+    pairs: float = 0.0
 
 
 def table(found: Sequence[Row], query: Query = QUESTION) -> Evidence:
@@ -55,6 +56,7 @@ def table(found: Sequence[Row], query: Query = QUESTION) -> Evidence:
         owner=np.array([list(notes).index(row.note) for row in rows], np.int64),
         passages=[row.passage for row in rows],
         held=held,
+        pairs=np.array([row.pairs for row in rows]),
         bm25=np.array([row.bm25 for row in rows]),
         note_bm25=np.array([row.note_bm25 for row in rows]),
         cosine=np.array([math.nan if row.cosine is None else row.cosine for row in rows]),
@@ -64,7 +66,7 @@ def table(found: Sequence[Row], query: Query = QUESTION) -> Evidence:
 
 
 rows = st.builds(
-    lambda note, text, held, bm25, note_bm25, cosine, boost, superseded: Row(
+    lambda note, text, held, bm25, note_bm25, cosine, boost, superseded, pairs: Row(
         note=("vault", note),
         card=Card("vault", note, "0" * 12, 1, note, ""),
         passage=Passage(note, text, 1, 1, "", text),
@@ -74,6 +76,7 @@ rows = st.builds(
         note_bm25=note_bm25,
         cosine=cosine,
         superseded=superseded,
+        pairs=pairs,
     ),
     st.sampled_from(["kettle", "copper-kettle", "logs/2024-05", "tin"]),
     st.sampled_from(["copper kettles", "kettles of tin", "nothing", "May 2024"]),
@@ -83,6 +86,7 @@ rows = st.builds(
     st.one_of(st.none(), st.floats(-1, 1)),
     st.sampled_from([0.65, 0.85, 1.0, 1.4]),
     st.booleans(),
+    st.floats(0, 1),
 )
 settings = st.builds(
     lambda weight, support: SearchSettings(vector_weight=weight, page_support=support),

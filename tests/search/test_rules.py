@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from memory_mcp.core.note import Card, Passage
-from memory_mcp.core.words import query_bigrams, query_terms
+from memory_mcp.core.words import query_terms
 from memory_mcp.search.dates import Day
 from memory_mcp.search.profile import Profile, Profiles
 from memory_mcp.search.rules import (
@@ -17,7 +17,6 @@ from memory_mcp.search.rules import (
     is_log,
     naming,
     page_support,
-    pair_overlap,
 )
 
 
@@ -99,14 +98,6 @@ def test_a_note_is_looked_at_again_when_it_has_changed() -> None:
 @pytest.mark.parametrize("path", ["blog/post", "login", "logistics", "plan-2026", "catalog/a"])
 def test_other_paths_are_no_chronicle(path: str) -> None:
     assert not is_log(path)
-
-
-def test_pairs_of_words_are_looked_for_in_order() -> None:
-    pairs = query_bigrams(query_terms("old harbour lights"))
-    assert pair_overlap(pairs, passage("The old harbour lights shine."), "en") == 1
-    assert pair_overlap(pairs, passage("The old harbour, its lights."), "en") > 0
-    assert pair_overlap(pairs, passage("Lights, harbour, old."), "en") == 0
-    assert pair_overlap([], passage("anything"), "en") == 0
 
 
 def test_the_nearest_statement_of_a_date_is_taken() -> None:

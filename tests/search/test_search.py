@@ -267,3 +267,19 @@ async def test_the_same_question_gives_the_same_answer(tmp_path: Path) -> None:
         first = await home.references("box number", limit=50)
         assert await home.references("box number", limit=50) == first
         assert (await home.references("box number", limit=3)) == first[:3]
+
+
+@pytest.mark.parametrize("query", ["harbour lights", "Where are the harbours' light switches?"])
+async def test_words_that_follow_each_other_in_question_and_note_lead(
+    tmp_path: Path, query: str
+) -> None:
+    notes = {
+        "memory/a": "The lights of the old harbour were out.\n",
+        "memory/b": "The harbour lights of the old were out.\n",
+    }
+    async with searching(tmp_path, notes, words_only=True) as home:
+        hits = await home.hits(query, explain=True)
+        steps = [hit.trace.steps for hit in hits if hit.trace]
+        points = [sum(step.points for step in one if step.rule == "pairs") for one in steps]
+        assert [hit.card.reference for hit in hits] == ["memory/b", "memory/a"]
+        assert points[0] > 0 == points[1]
