@@ -1,9 +1,14 @@
 """Nearest neighbours among many passages: the only file that knows qdrant-edge.
 
-The search engine of a Qdrant server, in this process: ten times faster than the embedded client at
-100,000 passages. Chosen by itself (`stores`) where it is installed. A shard is never loaded again:
-like the embedded store it is filled from the embedding cache at each start, so nothing has to be
-flushed (0.7 s in which no other thread runs), and a kill leaves nothing to repair.
+The search engine of a Qdrant server, in this process. It looks through vectors of 4 bits a number
+(its TurboQuant, which needs no optimizer and has what was just added, too) and scores the best
+of them by the whole vectors: at 80,000 five times as fast as a product over all, with the same
+hundred nearest, for random vectors and for real ones. (HNSW took four minutes to build and found
+28 % of the random ones.) Chosen by itself (`stores`) where it is installed.
+
+A shard is never loaded again: like the embedded store it is filled from the embedding cache at
+each start, so nothing has to be flushed (0.7 s in which no other thread runs), and a kill leaves
+nothing to repair.
 """
 
 from __future__ import annotations
@@ -31,6 +36,8 @@ _UPSERT = 64  # points a call: it holds the interpreter's lock, for 6 ms with so
 _MANY = 1000  # ids of a filter that are handed over; more take longer than the search
 _PAGE = 10_000  # ids a page
 _NAME = "dense"
+_RESCORED = 3.0
+"""Times as many of the best by 4 bits as are asked for. With 2 it is .999 of random vectors."""
 
 
 def is_installed() -> bool:
@@ -124,7 +131,7 @@ class EdgeIndex:
             return []
         if allowed is not None and len(allowed) > _MANY:
             ask = partial(self._query, vector, above)
-            kept = sieve(ask, limit, allowed, self.count(), len(allowed))
+            kept = sieve(ask, limit, allowed, self._about(), len(allowed))
             if kept is not None:
                 return kept
         return self._query(vector, above, limit, allowed)
@@ -135,16 +142,27 @@ class EdgeIndex:
         above: float | None,
         limit: int,
         allowed: Collection[int] | None = None,
+        exact: bool = False,
     ) -> list[tuple[int, float]]:
-        from qdrant_edge import Filter, HasIdCondition, Query, QueryRequest
+        """`exact`: by the whole vectors alone."""
+        from qdrant_edge import (
+            Filter,
+            HasIdCondition,
+            QuantizationSearchParams,
+            Query,
+            QueryRequest,
+            SearchParams,
+        )
 
         if self._shard is None:
             return []
+        rescored = QuantizationSearchParams(ignore=exact, rescore=True, oversampling=_RESCORED)
         only = None if allowed is None else Filter(must=[HasIdCondition(set(allowed))])
         request = QueryRequest(
             limit=limit,
             query=Query.Nearest(vector.tolist(), using=_NAME),
             filter=only,
+            params=SearchParams(quantization=rescored),
             score_threshold=above,
             with_payload=False,
             with_vector=False,
@@ -154,7 +172,7 @@ class EdgeIndex:
 
     def cosines(self, vector: Vectors, ids: Collection[int]) -> dict[int, float]:
         """Exact cosine of those of the ids that have a vector."""
-        return dict(self._query(vector, None, len(ids), ids)) if ids else {}
+        return dict(self._query(vector, None, len(ids), ids, exact=True)) if ids else {}
 
     def ids(self) -> Iterator[int]:
         """All ids."""
@@ -191,6 +209,15 @@ class EdgeIndex:
         with _explained("counted"):
             return self._shard.count(CountRequest())
 
+    def _about(self) -> int:
+        """How many, without looking at each: 6 ms at 80,000."""
+        from qdrant_edge import CountRequest
+
+        if self._shard is None:
+            return 0
+        with _explained("counted"):
+            return self._shard.count(CountRequest(exact=False))
+
     def close(self) -> None:
         """Let go of the shard."""
         if self._shard is not None:
@@ -199,9 +226,18 @@ class EdgeIndex:
 
 
 def _create(place: Path, dimension: int) -> EdgeShard:
-    from qdrant_edge import Distance, EdgeConfig, EdgeShard, EdgeVectorParams
+    from qdrant_edge import (
+        Distance,
+        EdgeConfig,
+        EdgeShard,
+        EdgeVectorParams,
+        Memory,
+        TurboQuantBitSize,
+        TurboQuantQuantizationConfig,
+    )
 
-    params = EdgeVectorParams(size=dimension, distance=Distance.Dot)
+    coarse = TurboQuantQuantizationConfig(bits=TurboQuantBitSize.Bits4, memory=Memory.Pinned)
+    params = EdgeVectorParams(size=dimension, distance=Distance.Dot, quantization_config=coarse)
     place.mkdir(parents=True)
     return EdgeShard.create(str(place), EdgeConfig(vectors={_NAME: params}, wal_enabled=False))
 
