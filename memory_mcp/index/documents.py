@@ -13,7 +13,7 @@ from memory_mcp.index.statistics import Statistics
 
 class Documents(Protocol[Key]):
     """Documents of terms under keys. `sparse.WordIndex` has postings and finds the best at
-    once; `forward.ForwardIndex` has none, and a third of the size."""
+    once; `forward.ForwardIndex` has none, and half of the size."""
 
     @property
     def statistics(self) -> Statistics:
