@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,15 +16,8 @@ from memory_mcp.index.view import IndexView
 from memory_mcp.recall.asking import Asking, asking
 from memory_mcp.recall.block import block
 from memory_mcp.recall.bodies import Body, body, may_come
-from memory_mcp.recall.gate import (
-    CANDIDATES,
-    MARGIN,
-    REMARK,
-    crowd,
-    lacking,
-    namesakes,
-    passed,
-)
+from memory_mcp.recall.chance import CANDIDATES, chances
+from memory_mcp.recall.gate import MARGIN, REMARK, lacking, namesakes, passed
 from memory_mcp.recall.kept import keep, owner
 from memory_mcp.recall.opening import OPENING_CHARS, opened, whole
 from memory_mcp.recall.section import IndexSection
@@ -251,7 +244,11 @@ class Recall:
             known = floor + MARGIN if piece.note in about and not less else 0.0
             return max(piece.confidence - less, known)
 
-        found = passed(groups, floor, judged, fresh, crowd(ranking.groups), about)
+        def likely(answering: Sequence[Group]) -> Mapping[NoteKey, float]:
+            going_on = asked.joined is not None
+            return chances(answering, ranking.groups, ranking.readings, going_on)
+
+        found = passed(groups, floor, judged, fresh, likely, about)
         hits = (self._searcher.hit(group, group.confidence, ranking) for group in found.groups)
         return list(side_by_side([hit for hit in hits if hit is not None])), found.same
 

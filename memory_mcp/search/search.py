@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from anyio.lowlevel import checkpoint
@@ -33,6 +33,8 @@ class Ranking:
     """Passages in ranking order."""
     groups: tuple[Group, ...]
     """Their notes in ranking order."""
+    readings: tuple[Sequence[Piece], ...]
+    """The passages of each way in which the question was read, ranked on its own scale."""
     reachable: float
     """The BM25 score that a passage could reach at most."""
     degraded: str | None
@@ -98,17 +100,17 @@ class Searcher:
         state = self._index.state()
         family = family_of(state.embedder.model or "", state.embedder.band)
         weights = replace(self._weights, most_vector=most_vector)
-        pieces = better(
-            [
-                rank(one.evidence, one.query, family, self._settings, weights)
-                for one in (found, *others)
-            ]
+        readings = tuple(
+            rank(one.evidence, one.query, family, self._settings, weights)
+            for one in (found, *others)
         )
+        pieces = better(readings)
         replaced = {note for one in (found, *others) for note in one.evidence.superseded}
         groups = behind_successors(group(pieces), self._successors(pieces, replaced))
         return Ranking(
             pieces=tuple(pieces),
             groups=tuple(groups),
+            readings=readings,
             reachable=found.reachable,
             degraded=state.degraded or found.problem,
             pending=state.pending,

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 
 from memory_mcp.core.note import Passage
-from memory_mcp.recall.gate import ABOVE, CANDIDATES, MARGIN, NAME, crowd, lacking, passed
-from memory_mcp.search.group import Group, Piece
+from memory_mcp.recall.gate import CHANCE, MARGIN, NAME, lacking, passed
+from memory_mcp.search.group import Group, NoteKey, Piece
 
 FLOOR = 0.35
 
@@ -23,9 +23,18 @@ def names(groups: tuple[Group, ...]) -> list[str]:
     return [one.note[1] for one in groups]
 
 
+def even(answering: Sequence[Group]) -> Mapping[NoteKey, float]:
+    """As likely as its rank."""
+    return {one.note: one.rank for one in answering}
+
+
 def gate(*groups: Group, seen: frozenset[str] = frozenset()) -> tuple[list[str], int]:
     found = passed(
-        groups, FLOOR, lambda piece: piece.confidence, lambda _, p: p.passage.text not in seen
+        groups,
+        FLOOR,
+        lambda piece: piece.confidence,
+        lambda _, p: p.passage.text not in seen,
+        even,
     )
     return names(found.groups), found.same
 
@@ -36,48 +45,40 @@ def test_nothing_passes_that_stands_hardly_above_chance() -> None:
     assert gate() == ([], 0)
 
 
-def among(behind: float, *groups: Group, named: tuple[str, ...] = ()) -> list[str]:
-    """What passes where the crowd has the rank `behind`."""
+def among(*groups: Group, named: tuple[str, ...] = ()) -> list[str]:
+    """What passes where nothing is in view."""
     found = passed(
         groups,
         FLOOR,
         lambda piece: piece.confidence,
         lambda _, piece: True,
-        behind,
+        even,
         [("s", name) for name in named],
     )
     return names(found.groups)
 
 
-def test_another_note_comes_along_where_it_stands_out_from_the_crowd_nearly_as_far() -> None:
-    best = group("a", ("one", 0.9), rank=1.0)
-    for behind in (0.0, 0.5):
-        least = behind + ABOVE * (1 - behind)
-        near = group("b", ("two", 0.8), rank=least + 0.01)
-        far = group("c", ("three", 0.8), rank=least - 0.01)
-        assert among(behind, best, near, far) == ["a", "b"]
+def test_another_note_comes_along_where_it_is_likely_enough() -> None:
+    best = group("a", ("one", 0.9))
+    near = group("b", ("two", 0.8), rank=CHANCE + 0.01)
+    far = group("c", ("three", 0.8), rank=CHANCE - 0.01)
+    assert among(best, near, far) == ["a", "b"]
 
 
-def test_no_note_below_the_floor_comes_along_or_is_what_others_are_measured_by() -> None:
-    first = group("first", ("one", FLOOR - 0.01), rank=1.0)
-    best, other = group("a", ("two", 0.9), rank=0.5), group("b", ("three", 0.8), rank=0.4)
-    assert among(0.0, first, best, other) == ["a", "b"]
+def test_the_best_note_that_answers_comes_however_unlikely() -> None:
+    first = group("first", ("one", FLOOR - 0.01))
+    best, other = group("a", ("two", 0.9), rank=0.05), group("b", ("three", 0.8), rank=0.04)
+    assert among(first, best, other) == ["a"]
 
 
-def test_a_note_named_after_someone_in_the_message_comes_along_whatever_its_rank() -> None:
-    best, kim = group("a", ("one", 0.9), rank=1.0), group("kim", ("two", 0.4), rank=0.1)
-    assert among(0.0, best, kim) == ["a"]
-    assert among(0.0, best, kim, named=("kim",)) == ["a", "kim"]
-
-
-def test_the_crowd_is_known_by_the_last_of_many_notes() -> None:
-    many = [group(f"n{n}", ("text", 0.5), rank=1 / (n + 1)) for n in range(CANDIDATES)]
-    assert crowd(many) == 1 / CANDIDATES
-    assert crowd(many[:-1]) == 0.0
+def test_a_note_named_after_someone_in_the_message_comes_along_however_unlikely() -> None:
+    best, kim = group("a", ("one", 0.9)), group("kim", ("two", 0.4), rank=0.01)
+    assert among(best, kim) == ["a"]
+    assert among(best, kim, named=("kim",)) == ["a", "kim"]
 
 
 def test_what_is_in_view_is_not_repeated_and_brings_nothing_weaker_along() -> None:
-    best, other = group("a", ("one", 0.9)), group("b", ("two", 0.4), rank=0.4)
+    best, other = group("a", ("one", 0.9)), group("b", ("two", 0.4), rank=0.05)
     assert gate(best, other, seen=frozenset({"one"})) == ([], 0)
 
 
@@ -99,6 +100,7 @@ def test_only_the_first_note_brings_several_passages() -> None:
             FLOOR,
             lambda one: one.confidence,
             lambda _, p: p.passage.text not in seen,
+            even,
         )
         return [[piece.passage.text for piece in one.pieces] for one in fresh.groups]
 
