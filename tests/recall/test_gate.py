@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 
 from memory_mcp.core.note import Passage
-from memory_mcp.recall.gate import CHANCE, MARGIN, NAME, lacking, passed
+from memory_mcp.recall.gate import CHANCE, CHANCE_BY_WORDS, MARGIN, NAME, lacking, passed
 from memory_mcp.search.group import Group, NoteKey, Piece
 
 FLOOR = 0.35
@@ -63,6 +64,17 @@ def test_another_note_comes_along_where_it_is_likely_enough() -> None:
     near = group("b", ("two", 0.8), rank=CHANCE + 0.01)
     far = group("c", ("three", 0.8), rank=CHANCE - 0.01)
     assert among(best, near, far) == ["a", "b"]
+
+
+def test_words_alone_bring_less_likely_notes() -> None:
+    between = (CHANCE + CHANCE_BY_WORDS) / 2
+    pair = [group("a", ("one", 0.9)), group("b", ("two", 0.8), rank=between)]
+    by_words = [
+        replace(one, pieces=tuple(piece._replace(cosine=None) for piece in one.pieces))
+        for one in pair
+    ]
+    assert among(*pair) == ["a"]
+    assert among(*by_words) == ["a", "b"]
 
 
 def test_the_best_note_that_answers_comes_however_unlikely() -> None:
