@@ -10,15 +10,17 @@ import numpy as np
 from memory_mcp.core.errors import EmbeddingError
 from memory_mcp.core.ports import Vectors
 from memory_mcp.core.words import QueryTerm
+from memory_mcp.index.slices import Slices
 from memory_mcp.index.sparse import K1
 from memory_mcp.index.statistics import lucene_idf
+from memory_mcp.index.table import Entry
 from memory_mcp.index.view import IndexView
 from memory_mcp.index.wordview import WordView
 from memory_mcp.search.context import Context
 from memory_mcp.search.evidence import Evidence, Marks
 from memory_mcp.search.filters import Filters
 from memory_mcp.search.fuse import DEPTH
-from memory_mcp.search.profile import Profiles
+from memory_mcp.search.profile import NoteKey, Profile, Profiles
 from memory_mcp.search.query import Lexicon, Query, after, build
 from memory_mcp.search.scope import Scope
 from memory_mcp.search.trace import Column
@@ -73,9 +75,10 @@ async def gather(
         cosines |= dict(near)
         points |= cosines.keys()
         alike = await _alike(index, query, context, points)
+    live = await _live(index, profiles, points)
     return Found(
         query=query,
-        evidence=_evidence(index, view, query, profiles, points, cosines, alike),
+        evidence=_evidence(index, view, query, live, cosines, alike),
         reachable=(K1 + 1) * sum(map(view.idf, query.terms)),
         problem=problem,
     )
@@ -136,19 +139,45 @@ async def _alike(
     }
 
 
+@dataclass(frozen=True, slots=True)
+class _Live:
+    """What is there of the points that were found: passages, notes, their profiles."""
+
+    found: Sequence[tuple[NoteKey, int, int]]
+    entries: Mapping[NoteKey, Entry]
+    profiles: Sequence[Profile]
+
+
+async def _live(index: IndexView, profiles: Profiles, points: Collection[int]) -> _Live:
+    """Others get their turn while the profiles of two hundred new notes are made; where a note
+    changes meanwhile, all are looked up again."""
+    slices = Slices()
+    while True:
+        turn = index.turn
+        found = index.located(points)
+        keys = dict.fromkeys(note for note, _, _ in found)
+        entries = {note: entry for note in keys if (entry := index.entry(*note)) is not None}
+        made = []
+        for note, entry in entries.items():
+            known = profiles.known(note, entry.card)
+            if known is None:
+                known = profiles.of(note, entry.card, entry.source.boost)
+                await slices.pause()
+            made.append(known)
+        if index.turn == turn:
+            return _Live(found, entries, made)
+
+
 def _evidence(
     index: IndexView,
     view: WordView,
     query: Query,
-    profiles: Profiles,
-    points: Collection[int],
+    live: _Live,
     cosines: Mapping[int, float],
     alike: Mapping[int, float],
 ) -> Evidence:
     """Of all passages that one of the legs gave; not of notes that changed meanwhile."""
-    found = index.located(points)
-    notes = dict.fromkeys(note for note, _, _ in found)
-    entries = {note: entry for note in notes if (entry := index.entry(*note)) is not None}
+    found, entries = live.found, live.entries
     places = {note: place for place, note in enumerate(entries)}
     owner = np.array([places[note] for note, _, _ in found], np.int64)
     terms = (*query.terms, *query.before)
@@ -158,7 +187,7 @@ def _evidence(
     own = view.of_passages(terms, keys)
     whole = view.of_notes(terms, list(entries)) @ weights
     return Evidence(
-        notes=[profiles.of(key, entry.card, entry.source.boost) for key, entry in entries.items()],
+        notes=live.profiles,
         owner=owner,
         passages=[entries[note].passages[number] for note, number, _ in found],
         held=own[:, counted] > 0,

@@ -57,10 +57,15 @@ class Profiles:
     def __init__(self) -> None:
         self._known: dict[NoteKey, Profile] = {}
 
-    def of(self, note: NoteKey, card: Card, boost: float) -> Profile:
-        """That of a note with this card."""
+    def known(self, note: NoteKey, card: Card) -> Profile | None:
+        """That of a note with this card, where it was found before."""
         known = self._known.get(note)
-        if known is None or known.card is not card:
+        return known if known is not None and known.card is card else None
+
+    def of(self, note: NoteKey, card: Card, boost: float) -> Profile:
+        """That of a note with this card. A new one takes up to a millisecond."""
+        known = self.known(note, card)
+        if known is None:
             if len(self._known) >= _REMEMBERED:
                 self._known.clear()
             known = self._known[note] = Profile.of(note, card, boost)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
+import anyio
 import pytest
+from anyio.lowlevel import checkpoint
 
 from memory_mcp.core.config import SearchSettings
 from memory_mcp.core.errors import InputError
@@ -19,6 +21,22 @@ TICKETS = {
     "memory/c": "REQ-44: gates are optional.\n",
     "memory/d": "The snake_case_name lives in tools/paint/mixer.py, version 2.7.13.\n",
 }
+
+
+WORDS = [
+    "old",
+    "new",
+    "red",
+    "blue",
+    "tall",
+    "small",
+    "round",
+    "green",
+    "brass",
+    "steel",
+    "third",
+    "spare",
+]
 
 
 @pytest.mark.parametrize(
@@ -283,3 +301,31 @@ async def test_words_that_follow_each_other_in_question_and_note_lead(
         points = [sum(step.points for step in one if step.rule == "pairs") for one in steps]
         assert [hit.card.reference for hit in hits] == ["memory/b", "memory/a"]
         assert points[0] > 0 == points[1]
+
+
+async def test_others_get_their_turn_while_a_search_reads_what_many_new_notes_are_called(
+    tmp_path: Path,
+) -> None:
+    notes = {
+        f"memory/kettle-{n}": "---\naliases:\n"
+        + "".join(f"  - the {word} kettle of shelf {n}\n" for word in WORDS)
+        + f"---\nKettle {n} is made of copper.\n"
+        for n in range(120)
+    }
+    async with searching(tmp_path, notes, words_only=True) as home, anyio.create_task_group() as g:
+        turns = 0
+
+        async def count() -> None:
+            nonlocal turns
+            while True:
+                turns += 1
+                await checkpoint()
+
+        g.start_soon(count)
+        taken = []
+        for _ in range(2):
+            before = turns
+            assert await home.hits("copper kettle")
+            taken.append(turns - before)
+        assert taken[0] > taken[1] + 5
+        g.cancel_scope.cancel()
