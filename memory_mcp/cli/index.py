@@ -16,7 +16,7 @@ from memory_mcp.cli.context import Setup, as_json, no_memory, pass_setup, projec
 from memory_mcp.cli.reasoner import NOBODY, described, reasoner_json
 from memory_mcp.core.config import Config
 from memory_mcp.core.counting import counted
-from memory_mcp.core.errors import MemoryMcpError
+from memory_mcp.core.errors import MemoryMcpError, StorageError
 from memory_mcp.index.state import IndexState
 from memory_mcp.settings.project import Project
 
@@ -89,11 +89,12 @@ def projects_json(config: Config) -> list[dict[str, Any]]:
 
 
 def state_of(config: Config, sources: Sequence[Source]) -> IndexState:
-    """The state as files and catalog show it. Nothing is made: a folder that the first start
-    makes in the home counts as empty, in a home that is not there as missing."""
+    """The state as files and catalog show it, and a Qdrant server if one is used. Nothing is
+    made: a folder that the first start makes in the home counts as empty, in a home that is not
+    there as missing."""
     from memory_mcp.index.status import disk_state
 
-    state = disk_state(config, sources)
+    state = disk_state(config, sources, _away(config))
     home = Path(config.home).resolve()
     if not home.is_dir():
         return state
@@ -108,6 +109,20 @@ def state_of(config: Config, sources: Sequence[Source]) -> IndexState:
     }
     warnings = tuple(warned for warned in state.warnings if warned.reference not in later)
     return replace(state, sources=known, warnings=warnings)
+
+
+def _away(config: Config) -> str | None:
+    """Why the Qdrant server cannot be asked that keeps the vectors; None where it can, or there is
+    none."""
+    if config.vectors.url is None or config.embedding.provider == "none":
+        return None
+    from memory_mcp.index.server import probe  # the client of Qdrant
+
+    try:
+        probe(config.vectors)
+    except StorageError as error:
+        return str(error)
+    return None
 
 
 def _show(found: Mapping[str, Any]) -> None:
@@ -146,7 +161,7 @@ def _meaning(model: Mapping[str, Any], vectors: int) -> str:
         case "off":
             return "off (embedding.provider none)"
         case "failed":
-            return f"failed ({model['error']})"
+            return f"failed, words only ({model['error']})"
     about = model["model"] or "the model"
     if model["dimension"]:
         about += f", {model['dimension']} numbers a vector"

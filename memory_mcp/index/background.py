@@ -9,7 +9,7 @@ import anyio
 
 from memory_mcp.core.config import Config
 from memory_mcp.core.errors import EmbeddingError, ModelError, StorageError
-from memory_mcp.core.ports import Embedder, WordSearch
+from memory_mcp.core.ports import WordSearch
 from memory_mcp.index import blas, heap, switching
 from memory_mcp.index.fill import Filler
 from memory_mcp.index.frames import frames
@@ -22,7 +22,8 @@ from memory_mcp.index.mounts import is_share
 from memory_mcp.index.queue import Pulse
 from memory_mcp.index.records import Records
 from memory_mcp.index.state import IndexEvent
-from memory_mcp.index.stores import open_edge, open_store, wants_edge
+from memory_mcp.index.store_watch import StoreWatch
+from memory_mcp.index.stores import open_edge, wants_edge
 from memory_mcp.index.sync import Sync
 from memory_mcp.notes.own import may_exist
 from memory_mcp.notes.sources import Source
@@ -49,6 +50,7 @@ class Background:
         filler: Filler,
         model: Model,
         lane: Lane,
+        store: StoreWatch,
         records: Records,
         words: WordSearch,
         pulse: Pulse,
@@ -67,6 +69,7 @@ class Background:
         self._filler = filler
         self._model = model
         self._lane = lane
+        self._store = store
         self._records = records
         self._words = words
         self._pulse = pulse
@@ -175,7 +178,7 @@ class Background:
             if self._has_facts():
                 await self._leave_facts()
             unplaced = self._unplaced()
-            if not (self._filler.waits or unplaced):
+            if self._store.is_away or not (self._filler.waits or unplaced):
                 await self._pulse.wait()
                 continue
             try:
@@ -183,6 +186,7 @@ class Background:
                     await self._lane.join(source_id)
                     self._find_strays()
                 await self._filler.step()
+                self._filler.trouble = None
                 await self._outgrow()
                 wait = _FIRST_WAIT_SECONDS
             except ModelError:
@@ -190,27 +194,40 @@ class Background:
             except (EmbeddingError, StorageError) as error:
                 self._filler.trouble = str(error)
                 log.warning("no vectors for now, trying again in %.0f s: %s", wait, error)
-                with anyio.move_on_after(wait):
-                    await self._model.answer()
+                await self._wait_after(error, wait)
                 wait = min(2 * wait, _LONGEST_WAIT_SECONDS)
+
+    async def _wait_after(self, error: EmbeddingError | StorageError, seconds: float) -> None:
+        """Until another attempt may help: a model that is back shows it by an answer, a server
+        when the watch of the store looks at it."""
+        if isinstance(error, EmbeddingError):
+            with anyio.move_on_after(seconds):
+                await self._model.answer()
+            return
+        if self._lane.kind == "server":
+            self._store.fails(error)
+        await anyio.sleep(seconds)
 
     async def _open_model(self) -> None:
         """Load the model and open the store for its vectors; again after a while where that may
         help. Meanwhile words are recorded without vectors. The first sweep has the processor for
-        itself: what is stored can be found by words a second earlier."""
+        itself: what is stored can be found by words a second earlier. A server is kept an eye
+        on."""
         with anyio.move_on_after(_WORDS_FIRST_SECONDS):
             await self._seen.wait()
         wait = _FIRST_WAIT_SECONDS
         while not await self._try_to_open():
-            await anyio.sleep(wait)
+            await self._store.pause(wait)
             wait = min(2 * wait, _LONGEST_WAIT_SECONDS)
+        if self._lane.is_open and (embedder := self._model.embedder) is not None:
+            await self._store.keep(embedder)
 
     async def _try_to_open(self) -> bool:
         """False where another attempt may help."""
         final = await self._model.load()
         embedder = self._model.embedder
         if embedder is not None:
-            final = await self._open_lane(embedder)
+            final = await self._store.open(embedder)
         self._filler.decided = True
         if self._lane.is_open:
             self._filler.put_all()
@@ -218,21 +235,6 @@ class Background:
         await self._leave_facts()
         self._pulse.beat()
         return final
-
-    async def _open_lane(self, embedder: Embedder) -> bool:
-        config, identity, size = self._config, embedder.identity, embedder.dimension
-        try:
-            passages = self._filler.passages
-            await self._lane.open(
-                lambda: open_store(config, identity, size, passages),
-                [source.id for source in self._sources],
-            )
-        except StorageError as error:
-            self._filler.trouble = str(error)
-            log.warning("no vectors for now: %s", error)
-            return False
-        self._filler.trouble = None
-        return True
 
     async def _outgrow(self) -> None:
         """Move the vectors where they are found faster, once there are many."""
@@ -265,9 +267,8 @@ class Background:
         self._said = len(self._filler.reasons)
         embedder = self._model.embedder
         await self._records.state("settings", settings_mark(self._config.embedding))
-        failure = self._model.error or (None if self._lane.is_open else self._filler.trouble)
         await self._records.state("identity", embedder.identity if embedder else "")
-        await self._records.state("failure", failure or "")
+        await self._records.state("failure", self._model.error or "")
         await self._records.state("renewed", "\n".join(self._filler.reasons))
 
     async def _watch(self) -> None:

@@ -14,7 +14,7 @@ from memory_mcp.index.database import Database, turn_of
 from memory_mcp.index.labels import NoteKey
 from memory_mcp.index.table import Parsed
 
-NAME = "catalog.sqlite3"
+FOLDER, NAME = ".index", "catalog.sqlite3"
 LAYOUT_VERSION = 1
 _LAYOUT = """
 CREATE TABLE IF NOT EXISTS files (

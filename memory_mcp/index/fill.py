@@ -22,6 +22,7 @@ from memory_mcp.index.lane import Lane
 from memory_mcp.index.model import Model
 from memory_mcp.index.queue import Pulse, WorkQueue
 from memory_mcp.index.records import Records
+from memory_mcp.index.slices import Slices
 from memory_mcp.index.table import Entry, Parsed, Table
 
 log = logging.getLogger(__name__)
@@ -48,8 +49,7 @@ class Filler:
         self.decided = False
         """Whether it is known if there is a model and a store; rows wait for it."""
         self.trouble: str | None = None
-        """Why the last batch got no vectors; None where it did."""
-        self._store_away = False
+        """Why the last step got no vectors; None where it did, or there was nothing to do."""
         self.refused: dict[NoteKey, str] = {}
         """Notes that the model does not take, each with the reason."""
         self._table = table
@@ -59,15 +59,6 @@ class Filler:
         self._records = records
         self._absent: set[str] = set()
         self._redo: set[int] = set()
-
-    def store_fails(self, error: StorageError) -> None:
-        """A search could not ask the vectors."""
-        self._store_away, self.trouble = True, str(error)
-
-    def store_answers(self) -> None:
-        """A search could: what was said of the store does not hold any more."""
-        if self._store_away:
-            self._store_away, self.trouble = False, None
 
     @property
     def waits(self) -> bool:
@@ -168,13 +159,11 @@ class Filler:
             vectors, tokens = await self._model.passages([texts[key] for key in keys])
         except ModelError:
             raise
-        except EmbeddingError as error:
+        except EmbeddingError:
             if self.trouble is None or len(keys) == 1:
-                self.trouble = str(error)
                 raise
             await self._embed_singly(embedder, batch, texts)
             return
-        self.trouble = None
         told = dict(zip(keys, tokens, strict=True)) if tokens is not None else {}
         await self._keep(embedder, batch, dict(zip(keys, vectors, strict=True)), told)
 
@@ -193,7 +182,6 @@ class Filler:
                 errors[key] = str(error)
         if not vectors:
             raise EmbeddingError(next(iter(errors.values())))
-        self.trouble = None
         taken = [one for one in batch if _key(one) in vectors]
         await self._keep(embedder, taken, vectors, told)
         for entry, place in batch:
@@ -255,7 +243,11 @@ class Filler:
                 by_source.setdefault(source_id, []).append(point)
         for source_id, points in by_source.items():
             self._redo.difference_update(points)
-            await self._lane.remove(source_id, points)
+            try:
+                await self._lane.remove(source_id, points)
+            except StorageError:
+                self._table.dropped.update(dropped)
+                raise
 
     def put_all(self) -> None:
         """Look at every note again: after a model came, or rows were lost."""
@@ -266,6 +258,14 @@ class Filler:
         for key in keys:
             if self._table.entry(*key) is not None:
                 self.queue.put(key)
+
+    async def put_bare(self) -> None:
+        """Look again at the notes that miss vectors: after the store lost some."""
+        slices = Slices()
+        for entry in self._table.entries():
+            if self._missing([entry]):
+                self.queue.put(entry.key)
+            await slices.pause()
 
     def find_strays(self, source_id: str) -> None:
         """Have vectors removed that a server still has of notes that are not live."""

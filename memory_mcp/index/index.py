@@ -17,12 +17,12 @@ from memory_mcp.core.config import Config
 from memory_mcp.core.ports import Embedder, Vectors
 from memory_mcp.index.background import Background
 from memory_mcp.index.cache import EmbeddingCache
+from memory_mcp.index.catalog import FOLDER
 from memory_mcp.index.fill import Filler
 from memory_mcp.index.frames import frames
 from memory_mcp.index.identity import derivation
 from memory_mcp.index.intake import Intake
 from memory_mcp.index.known import Known, is_guarded
-from memory_mcp.index.labels import NoteKey
 from memory_mcp.index.lane import Lane
 from memory_mcp.index.model import Model
 from memory_mcp.index.names import Names
@@ -31,7 +31,8 @@ from memory_mcp.index.queue import Pulse
 from memory_mcp.index.records import Records
 from memory_mcp.index.report import report
 from memory_mcp.index.state import IndexEvent, IndexState
-from memory_mcp.index.status import FOLDER, disk_state
+from memory_mcp.index.status import disk_state
+from memory_mcp.index.store_watch import StoreWatch
 from memory_mcp.index.stores import open_words
 from memory_mcp.index.sync import Sync
 from memory_mcp.index.table import Entry
@@ -65,6 +66,8 @@ class Index:
         self._table, self._words = open_words(config, self._known, self._pulse)
         self.by_words = self._words.best
         """(point, BM25) of the best live passages of a view by `words`; see `WordSearch.best`."""
+        self.located = self._table.located
+        """Where the points are that are live; see `Table.located`."""
         self._model = Model(embedder, self._pulse)
         self._lane = Lane()
         self._cache = EmbeddingCache(folder)
@@ -72,9 +75,14 @@ class Index:
         self._filler = Filler(
             self._table, self._model, self._lane, self._cache, self._records, self._pulse
         )
-        self._nearness = Nearness(self._table, self._lane, self._filler, self._model, self._cache)
+        self._store = StoreWatch(config, self._sources, self._lane, self._filler, self._pulse)
+        self.look_at_store = self._store.look
+        """Has a server of vectors asked now how it is; see `StoreWatch.look`."""
+        self._nearness = Nearness(self._table, self._lane, self._store, self._model, self._cache)
         self.around = self._nearness.around
         """The nearest live passages, and the cosine of some points; see `Nearness.around`."""
+        self.likeness = self._nearness.likeness
+        """How near passages come to a question word by word; see `Nearness.likeness`."""
         self._intake = Intake(
             config, self._known, self._table, self._records, self._filler.queue, self._pulse
         )
@@ -89,6 +97,7 @@ class Index:
             self._filler,
             self._model,
             self._lane,
+            self._store,
             self._records,
             self._words,
             self._pulse,
@@ -143,10 +152,6 @@ class Index:
         """The note and the place in its passages that a point stands for, while it is live."""
         return self._table.at(point)
 
-    def located(self, points: Collection[int]) -> list[tuple[NoteKey, int, int]]:
-        """Where the points are that are live; see `Table.located`."""
-        return self._table.located(points)
-
     def words(self, source_ids: Collection[str]) -> WordView:
         """The words of some sources as one collection."""
         return self._table.words(source_ids)
@@ -172,10 +177,6 @@ class Index:
         """Exact cosine of the points that are live (in these sources) and have a vector."""
         wanted = self._known if source_ids is None else source_ids
         return await self._nearness.cosine(vector, points, wanted)
-
-    async def likeness(self, text: str, points: Collection[int]) -> dict[int, float]:
-        """How near passages come to a question word by word; see `Nearness.likeness`."""
-        return await self._nearness.likeness(text, points)
 
     async def refresh(self, source: Source, path: str) -> None:
         """Take one note over now, so that the next search finds it as it is on disk: its words
@@ -232,7 +233,7 @@ class Index:
             self._table,
             [self._known[sid] for sid in (self._known if source_ids is None else source_ids)],
             self._model,
-            self._lane,
+            self._store,
             self._intake,
             self._filler,
             self._filler.reasons,

@@ -34,7 +34,8 @@ class Lane:
         return self._store is not None
 
     async def open(self, make: Callable[[], VectorStore], source_ids: Sequence[str]) -> None:
-        """Open the store and learn what it has. Raises StorageError."""
+        """Open the store and learn what it has; also in place of the one that is open. Raises
+        StorageError."""
 
         def work() -> tuple[VectorStore, dict[str, set[int]]]:
             store = make()
@@ -44,7 +45,17 @@ class Lane:
                 store.close()
                 raise
 
+        old = self._store
         self._store, self._placed = await self._do(work)
+        if old is not None:
+            await self._do(old.close)
+
+    async def is_complete(self) -> bool:
+        """Whether the open store has as many vectors of each source as are known here. Raises
+        StorageError."""
+        store, placed = self._open_store(), list(self._placed)
+        there = await self._do(lambda: {sid: store.collection(sid).count() for sid in placed})
+        return all(len(self.placed(sid)) == number for sid, number in there.items())
 
     @property
     def kind(self) -> str | None:
@@ -129,7 +140,11 @@ class Lane:
             return
         store = self._open_store()
         self._placed[source_id].difference_update(points)
-        await self._do(lambda: store.collection(source_id).remove(points))
+        try:
+            await self._do(lambda: store.collection(source_id).remove(points))
+        except StorageError:
+            self._placed[source_id].update(points)
+            raise
 
     async def nearest(
         self,

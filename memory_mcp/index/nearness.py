@@ -10,9 +10,9 @@ from anyio import to_thread
 from memory_mcp.core.errors import StorageError
 from memory_mcp.core.ports import Tokens, Vectors
 from memory_mcp.index.cache import EmbeddingCache
-from memory_mcp.index.fill import Filler
 from memory_mcp.index.lane import Lane
 from memory_mcp.index.model import Model
+from memory_mcp.index.store_watch import StoreWatch
 from memory_mcp.index.table import Table
 from memory_mcp.index.tokens import likeness
 
@@ -23,11 +23,11 @@ class Nearness:
     """Asks the store for one index. Lives on the event loop."""
 
     def __init__(
-        self, table: Table, lane: Lane, filler: Filler, model: Model, cache: EmbeddingCache
+        self, table: Table, lane: Lane, store: StoreWatch, model: Model, cache: EmbeddingCache
     ) -> None:
         self._table = table
         self._lane = lane
-        self._filler = filler
+        self._store = store
         self._model = model
         self._cache = cache
 
@@ -53,7 +53,7 @@ class Nearness:
         except StorageError as error:
             self._note_trouble(error)
             return [], {}
-        self._filler.store_answers()
+        self._store.answers()
         live = self._table.points
         return [hit for hit in found if hit[0] in live][:limit], cosines
 
@@ -100,4 +100,4 @@ class Nearness:
 
     def _note_trouble(self, error: StorageError) -> None:
         log.warning("searched by words only: %s", error)
-        self._filler.store_fails(error)
+        self._store.fails(error)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence, Set
+from dataclasses import replace
 
 from memory_mcp.index.fill import Filler
 from memory_mcp.index.intake import Intake
 from memory_mcp.index.known import Known
 from memory_mcp.index.labels import NoteKey
-from memory_mcp.index.lane import Lane
 from memory_mcp.index.model import Model
-from memory_mcp.index.state import IndexState, SourceState
+from memory_mcp.index.state import EmbedderState, IndexState, SourceState
+from memory_mcp.index.store_watch import StoreWatch
 from memory_mcp.index.table import Table
 from memory_mcp.notes.scan import Warned
 
@@ -19,7 +20,7 @@ def report(
     table: Table,
     sources: Sequence[Known],
     model: Model,
-    lane: Lane,
+    store: StoreWatch,
     intake: Intake,
     filler: Filler,
     renewals: Sequence[str],
@@ -36,17 +37,18 @@ def report(
     scanning = sum(known.state == "scanning" for known in sources)
     slow = slow_words and f"words are looked for note by note: {slow_words}"
     warnings = (*_warnings(table, sources, ids, filler), *_index_warnings(renewals, trouble, slow))
+    embedder = _embedder(model, store)
     return IndexState(
         pending=len(waiting) + scanning,
         unread=len(unread) + scanning,
-        degraded=_degraded(model, filler, len(unread), len(bare), scanning) or slow,
+        degraded=_degraded(embedder, filler, len(unread), len(bare), scanning) or slow,
         sources={
             label: _source_state(table, known, busy)
             for label, known in zip(labels(sources), sources, strict=True)
         },
-        embedder=model.describe(),
+        embedder=embedder,
         warnings=warnings,
-        vectors=lane.count(ids),
+        vectors=store.count(ids),
     )
 
 
@@ -78,15 +80,25 @@ def _source_state(table: Table, known: Known, busy: Collection[str]) -> SourceSt
     return SourceState(files, passages, str(known.source.root), state)
 
 
-def _degraded(model: Model, filler: Filler, unread: int, bare: int, scanning: int) -> str | None:
+def _embedder(model: Model, store: StoreWatch) -> EmbedderState:
+    """A model whose vectors cannot be asked is of no use."""
+    state = model.describe()
+    if state.state == "ready" and store.trouble is not None:
+        return replace(state, state="failed", error=store.trouble)
+    return state
+
+
+def _degraded(
+    embedder: EmbedderState, filler: Filler, unread: int, bare: int, scanning: int
+) -> str | None:
     """One sentence on what a search lacks now; the gravest reason."""
-    match model.state:
+    match embedder.state:
         case "off":
             return "words only: embeddings are switched off (embedding.provider none)"
         case "failed":
-            return f"words only: {model.error}"
+            return f"words only: {embedder.error}"
         case "loading":
-            reason = f" ({model.error})" if model.error else ""
+            reason = f" ({embedder.error})" if embedder.error else ""
             return f"words only: the embedding model is still loading{reason}"
         case "ready":
             if filler.trouble is not None:

@@ -11,6 +11,7 @@ import hashlib
 import warnings
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
+from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -182,9 +183,16 @@ class ServerIndex:
                 return
 
     def count(self) -> int:
-        """How many vectors there are."""
+        """How many vectors there are; none where the collection is gone."""
+        from qdrant_client.http.exceptions import UnexpectedResponse
+
         with explained(self._url):
-            return self._client.count(self._name, count_filter=within(self._source_id)).count
+            try:
+                return self._client.count(self._name, within(self._source_id)).count
+            except UnexpectedResponse as error:
+                if error.status_code != HTTPStatus.NOT_FOUND:
+                    raise
+                return 0
 
     def close(self) -> None:
         """Nothing to let go of: the server keeps the vectors for the next start."""

@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 from memory_mcp.core.config import Config
 from memory_mcp.index import multilingual
-from memory_mcp.index.catalog import LAYOUT_VERSION, NAME, Row, read_facts, read_rows
+from memory_mcp.index.catalog import FOLDER, LAYOUT_VERSION, NAME, Row, read_facts, read_rows
 from memory_mcp.index.embedder import DIMENSION, IDENTITY, MODEL, bundled_problem
 from memory_mcp.index.identity import derivation, settings_mark
 from memory_mcp.index.known import Known, is_guarded
@@ -22,8 +22,6 @@ from memory_mcp.index.report import labels
 from memory_mcp.index.state import EmbedderState, IndexState, SourceState, SourceStateName
 from memory_mcp.notes.scan import Scan, Warned, scan
 from memory_mcp.notes.sources import Source
-
-FOLDER = ".index"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,13 +31,14 @@ class _Stored:
     problem: str | None = None
 
 
-def disk_state(config: Config, sources: Sequence[Source]) -> IndexState:
-    """The state as the files and the stored catalog show it. Blocking.
+def disk_state(config: Config, sources: Sequence[Source], away: str | None = None) -> IndexState:
+    """The state as the files and the stored catalog show it. Blocking. `away`: why the server of
+    the vectors cannot be asked, where somebody tried.
 
     `pending` counts files whose stamp, rules or vectors the catalog does not have; `files` and
     `passages` are those it has of files that are there."""
     stored = _read(Path(config.home) / FOLDER / NAME)
-    embedder, identity = _embedder(config, stored.facts)
+    embedder, identity = _embedder(config, stored.facts, away)
     known = [Known(source, is_guarded(source, config)) for source in sources]
     rules = derivation(config)
     states: dict[str, SourceState] = {}
@@ -105,11 +104,13 @@ def _degraded(embedder: EmbedderState, pending: int) -> str | None:
             return f"still indexing: {pending} files wait" if pending else None
 
 
-def _embedder(config: Config, facts: Mapping[str, str]) -> tuple[EmbedderState, str | None]:
+def _embedder(
+    config: Config, facts: Mapping[str, str], away: str | None
+) -> tuple[EmbedderState, str | None]:
     """The state of the model as far as it shows, and the identity that vectors should have."""
     settings = config.embedding
     same = facts.get("settings") == settings_mark(settings)
-    failure = facts.get("failure") if same else None
+    failure = (facts.get("failure") if same else None) or away
     identity = facts.get("identity") if same else None
     match settings.provider:
         case "none":

@@ -12,13 +12,13 @@ from memory_mcp.core.config import Config
 from memory_mcp.core.errors import StorageError
 from memory_mcp.core.ports import VectorStore, WordSearch
 from memory_mcp.index import edge
+from memory_mcp.index.catalog import FOLDER
 from memory_mcp.index.dense import DenseStore
 from memory_mcp.index.identity import derivation
 from memory_mcp.index.known import Known
 from memory_mcp.index.queue import Pulse
 from memory_mcp.index.server import ServerStore
 from memory_mcp.index.server_words import WordCollection
-from memory_mcp.index.status import FOLDER
 from memory_mcp.index.table import Table
 from memory_mcp.index.tenant import tenant
 from memory_mcp.index.word_search import MemoryWords, ServerWords

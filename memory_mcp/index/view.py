@@ -215,6 +215,10 @@ class IndexView:
         for one in self.sources if source is None else (source,):
             await self._index.sweep(one)
 
+    async def look_at_store(self, seconds: float) -> None:
+        """Have a server of vectors asked now how it is; see `StoreWatch.look`."""
+        await self._index.look_at_store(seconds)
+
     async def settled(self, seconds: float | None = None) -> bool:
         """Wait until all that is known to have changed can be found; see `Index.settled`."""
         return await self._index.settled(seconds)

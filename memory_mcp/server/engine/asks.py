@@ -28,6 +28,9 @@ tells as much then."""
 SWEEP_SECONDS = 2.0
 """How long the status looks for changes that no event told of; a share may be slow."""
 
+STORE_SECONDS = 2.0
+"""How long the status waits for a Qdrant server to say how it is."""
+
 PULSE_SECONDS = 0.5
 """How often one who waits for the index hears how far it is."""
 
@@ -86,6 +89,7 @@ class Asks:
             raise StorageError("the memory is being opened; what is on disk tells its state")
         with anyio.move_on_after(SWEEP_SECONDS):
             await app.index.sweep()
+        await app.index.look_at_store(STORE_SECONDS)
         return status_json(
             app.config.home,
             options.agent,
