@@ -43,7 +43,10 @@ class StoreWatch:
         self._filler = filler
         self._pulse = pulse
         self._wake = anyio.Event()
+        self._used = False
+        self._pausing = False
         self._turns = 0
+        """Looks that are over."""
 
     def fails(self, error: StorageError) -> None:
         """It could not be asked, or did not take what it was given: look at it soon."""
@@ -73,6 +76,7 @@ class StoreWatch:
         where it cannot be had now."""
         config, identity, size = self._config, embedder.identity, embedder.dimension
         passages = self._filler.passages
+        self._used = True
         try:
             await self._lane.open(
                 lambda: open_store(config, identity, size, passages),
@@ -110,19 +114,19 @@ class StoreWatch:
     async def pause(self, seconds: float) -> None:
         """A look at the store is over; the next is due in so many seconds, or when `look` wants
         one, or trouble begins."""
-        self._turns += 1
+        self._turns, self._pausing = self._turns + 1, True
         self._pulse.beat()
         with anyio.move_on_after(seconds):
             await self._wake.wait()
-        self._wake = anyio.Event()
+        self._wake, self._pausing = anyio.Event(), False
 
     async def look(self, seconds: float) -> None:
-        """Have a server looked at now, so that `trouble` is of this moment; it is waited for at
-        most so long."""
-        if self._config.vectors.url is None or not self._turns:
+        """Have a server looked at from now on, so that `trouble` is of this moment; it is waited
+        for at most so long."""
+        if self._config.vectors.url is None or not self._used:
             return
-        turns = self._turns
+        enough = self._turns + (1 if self._pausing else 2)
         self._wake.set()
         with anyio.move_on_after(seconds):
-            while self._turns == turns:
+            while self._turns < enough:
                 await self._pulse.wait()

@@ -11,6 +11,7 @@ import pytest
 
 from memory_mcp.cli.doctor import examine_home
 from tests.cli.conftest import Command, note
+from tests.index.qdrant_double import KEY, qdrant
 
 
 def test_status_has_the_fields_that_others_rely_on(home: Path, command: Command) -> None:
@@ -72,6 +73,28 @@ def test_status_loads_no_model_and_no_vector_store() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, timeout=9)
     loaded = set(done.stdout.decode().splitlines()[-1].split())
     assert not loaded & {"onnxruntime", "tokenizers", "qdrant_client", "mcp", "rich"}
+
+
+def test_status_says_what_a_server_of_vectors_costs_that_is_away(
+    home: Path, command: Command
+) -> None:
+    note(home, "memory/oak", "# Oak\n")
+    command("search", "oak")
+    with qdrant() as server:
+        vectors = f"vectors: {{url: '{server.url}', api_key: {KEY}}}\n"
+        (home / "config.yml").write_text(vectors, encoding="utf-8")
+        assert command("status", "--json").json["embedder"]["state"] == "ready"
+        server.away = True
+        state = command("status", "--json").json
+        assert state["embedder"]["state"] == "failed"
+        assert server.url in state["embedder"]["error"]
+        assert state["vectors"] == 0
+        shown = command("status").out
+        assert "meaning: failed, words only (the Qdrant server at vectors.url" in shown
+        assert "set vectors.url to null" in shown
+        assert f"vectors: the Qdrant server at vectors.url {server.url}" in command("doctor").out
+        server.away = False
+        assert command("status", "--json").json["embedder"]["state"] == "ready"
 
 
 def test_doctor_finds_a_sound_home_sound(home: Path, command: Command) -> None:

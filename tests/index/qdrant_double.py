@@ -35,6 +35,8 @@ class QdrantDouble:
         self.answers.set()
         self.away = False
         """Whether the server answers with 503, as one that restarts does."""
+        self.full = False
+        """Whether the server takes no more vectors, as one whose disk is full does."""
         self.lock = threading.Lock()
         self.url = ""
 
@@ -131,11 +133,19 @@ def qdrant() -> Iterator[QdrantDouble]:
             if double.away:
                 self._send(503, {"status": {"error": "restarting"}})
                 return
+            if double.full and self.path.partition("?")[0].endswith("/points"):
+                self._send(500, {"status": {"error": "No space left on device"}})
+                return
             if self.headers["api-key"] != KEY:
                 self._send(401, {"status": {"error": "wrong key"}})
                 return
-            with double.lock:
-                result = double.answer(self.command, self.path.partition("?")[0], body)
+            try:
+                with double.lock:
+                    result = double.answer(self.command, self.path.partition("?")[0], body)
+            except ValueError as error:
+                assert "not found" in str(error), error
+                self._send(404, {"status": {"error": f"Not found: {error}"}})
+                return
             self._send(200, {"result": result, "status": "ok", "time": 0.0})
 
         do_GET = do_PUT = do_POST = do_DELETE = _serve

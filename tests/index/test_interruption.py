@@ -149,6 +149,27 @@ async def test_one_text_that_the_model_refuses_costs_only_that_note(tmp_path: Pa
     assert disk_state(world.config, world.sources).pending == 0
 
 
+async def test_a_model_that_failed_is_not_blamed_any_more_once_nothing_waits(
+    tmp_path: Path,
+) -> None:
+    class Away(HashEmbedder):
+        """Takes no passage."""
+
+        def passages(self, texts: Sequence[str]) -> Vectors:
+            raise EmbeddingError("no answer today")
+
+    world = World(tmp_path, Away)
+    file = world.write("memory/a", "The kettle is in the shed.")
+    async with world.running(settled=False) as index:
+        with anyio.fail_after(SECONDS):
+            while "no answer today" not in (index.state().degraded or ""):
+                assert not await index.settled(0.01)
+        file.unlink()
+        await index.sweep()
+        assert await index.settled(SECONDS)
+        assert index.state().degraded is None
+
+
 async def test_two_indexes_on_one_home_both_end_complete(tmp_path: Path) -> None:
     world = World(tmp_path)
     for n in range(40):

@@ -98,3 +98,18 @@ async def test_a_source_that_is_missing_is_said_to_be(tmp_path: Path) -> None:
     state = disk_state(world.config, world.sources)
     assert (state.sources["vault"].state, state.pending) == ("missing", 0)
     assert "1 notes" in state.warnings[0].message
+
+
+async def test_vectors_on_a_server_that_is_away_are_none_and_wait_for_nothing(
+    tmp_path: Path,
+) -> None:
+    world = World(tmp_path)
+    world.write("memory/a", "The kettle is in the shed.")
+    async with world.running():
+        pass
+    state = disk_state(world.config, world.sources, "the server is away")
+    assert (state.embedder.state, state.embedder.error) == ("failed", "the server is away")
+    assert state.degraded == "words only: the server is away"
+    assert (state.vectors, state.pending) == (0, 0)
+    off = World(tmp_path, embedding={"provider": "none"})
+    assert disk_state(off.config, off.sources, "the server is away").embedder.state == "off"

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import anyio
 import numpy as np
 import pytest
+from qdrant_client import models
 
 from memory_mcp.core.config import VectorSettings
 from memory_mcp.core.errors import StorageError
 from memory_mcp.core.note import Labels
 from memory_mcp.index.chosen import Chosen, Rule
 from memory_mcp.index.dense import DenseStore
+from memory_mcp.index.index import Index
 from memory_mcp.index.payload import MANY_IDS
 from memory_mcp.index.server import ServerStore
 from tests.fakes import HashEmbedder
@@ -207,3 +210,122 @@ async def test_a_server_that_goes_away_is_told_and_forgotten_when_it_is_back(
         server.away = False
         assert await near(index, "Stone lies by the gate") == ["vault/a"]
         assert index.state().degraded is None
+
+
+async def trouble(index: Index) -> None:
+    """Wait until the index says what the server costs."""
+    with anyio.fail_after(SECONDS):
+        while index.state().unread or "words only" not in (index.state().degraded or ""):
+            await index.look_at_store(SECONDS)
+
+
+def points(server: QdrantDouble) -> int:
+    return sum(
+        server.client.count(one.name).count for one in server.client.get_collections().collections
+    )
+
+
+@pytest.mark.anyio
+async def test_a_server_that_is_away_from_the_start_is_said_and_taken_when_it_comes(
+    tmp_path: Path, server: QdrantDouble
+) -> None:
+    world = World(tmp_path, vectors={"url": server.url, "api_key": KEY})
+    world.write("vault/a", "Stone lies by the gate.")
+    server.away = True
+    async with world.running() as index:
+        state = index.state()
+        assert (state.embedder.state, state.vectors, state.pending) == ("failed", 0, 0)
+        assert "set vectors.url to null" in (state.embedder.error or "")
+        assert state.degraded == f"words only: {state.embedder.error}"
+        assert found(index, "stone") == ["vault/a"]
+        server.away = False
+        await index.look_at_store(SECONDS)
+        assert await index.settled(SECONDS)
+        state = index.state()
+        assert (state.embedder.state, state.embedder.error) == ("ready", None)
+        assert (state.degraded, state.vectors) == (None, 1)
+        assert await near(index, "Stone lies by the gate") == ["vault/a"]
+
+
+@pytest.mark.anyio
+async def test_who_asks_how_a_server_is_hears_how_it_is_now(
+    tmp_path: Path, server: QdrantDouble
+) -> None:
+    world = World(tmp_path, vectors={"url": server.url, "api_key": KEY})
+    world.write("vault/a", "Stone lies by the gate.")
+    async with world.running() as index:
+        for away, state in ((True, "failed"), (True, "failed"), (False, "ready")):
+            server.away = away
+            await index.look_at_store(SECONDS)
+            assert index.state().embedder.state == state
+            assert (index.state().degraded is not None) is away
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("loss", ["dropped", "emptied", "some"])
+async def test_what_a_server_lost_meanwhile_is_put_in_again_without_the_model(
+    tmp_path: Path, server: QdrantDouble, loss: str
+) -> None:
+    world = World(tmp_path, vectors={"url": server.url, "api_key": KEY})
+    for n in range(5):
+        world.write(f"vault/n{n}", f"Stone {n} lies by the gate.")
+    async with world.running() as index:
+        before = list(world.hash.calls)
+        (name,) = (one.name for one in server.client.get_collections().collections)
+        some = [int(point.id) for point in server.client.scroll(name, limit=10)[0]]
+        if loss == "dropped":
+            server.client.delete_collection(name)
+            assert await near(index, "Stone 3 lies by the gate") == []
+            assert "words only" in (index.state().degraded or "")
+        else:
+            gone = some if loss == "emptied" else some[:2]
+            server.client.delete(name, models.PointIdsList(points=[*gone]))
+        await index.look_at_store(SECONDS)
+        assert await index.settled(SECONDS)
+        assert points(server) == 5
+        assert (await near(index, "Stone 3 lies by the gate"))[0] == "vault/n3"
+        state = index.state()
+        assert (state.degraded, state.vectors, state.embedder.state) == (None, 5, "ready")
+    assert before == world.hash.calls
+
+
+@pytest.mark.anyio
+async def test_what_changed_while_a_server_was_away_reaches_it_and_nothing_is_said_any_more(
+    tmp_path: Path, server: QdrantDouble
+) -> None:
+    world = World(tmp_path, vectors={"url": server.url, "api_key": KEY})
+    world.write("vault/a", "Stone lies by the gate.")
+    file = world.write("vault/b", "Water runs to the mill.")
+    async with world.running() as index:
+        server.away = True
+        world.write("vault/c", "A lamp hangs in the hall.")
+        file.unlink()
+        await index.sweep()
+        await trouble(index)
+        assert found(index, "lamp") == ["vault/c"]
+        server.away = False
+        await index.look_at_store(SECONDS)
+        assert await index.settled(SECONDS)
+        assert (index.state().degraded, index.state().vectors) == (None, 2)
+        assert points(server) == 2
+        assert (await near(index, "A lamp hangs in the hall"))[0] == "vault/c"
+
+
+@pytest.mark.anyio
+async def test_a_server_that_takes_nothing_but_answers_is_not_called_away(
+    tmp_path: Path, server: QdrantDouble
+) -> None:
+    world = World(tmp_path, vectors={"url": server.url, "api_key": KEY})
+    world.write("vault/a", "Stone lies by the gate.")
+    async with world.running() as index:
+        server.full = True
+        world.write("vault/b", "Water runs to the mill.")
+        await index.sweep()
+        with anyio.fail_after(SECONDS):
+            while "words only for 1 note" not in (index.state().degraded or ""):
+                await index.look_at_store(SECONDS)
+        assert await near(index, "Stone lies by the gate") == ["vault/a"]
+        assert index.state().embedder.state == "ready"
+        server.full = False
+        assert await index.settled(SECONDS)
+        assert (index.state().degraded, index.state().vectors) == (None, 2)
