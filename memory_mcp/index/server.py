@@ -32,6 +32,8 @@ _PAGE = 10_000  # ids a page
 _VECTOR = "dense"
 _LAYOUT = 2  # of the payload: a collection of another layout is one of another model
 
+WAY_OUT = "Start it, correct the address or key, or set vectors.url to null"
+
 
 class ServerStore:
     """The collection of one home and model. Blocking; raises StorageError."""
@@ -237,7 +239,9 @@ def explained(url: str) -> Iterator[None]:
         yield
     except (ApiException, ValueError, OSError) as error:
         reason = " ".join(str(error).split())[:200]
-        raise StorageError(
-            f"the Qdrant server at vectors.url {shown(url)} cannot be used: {reason}. Start it,"
-            " correct the address or key, or set vectors.url to null"
-        ) from error
+        raise StorageError(f"{blamed(url)} cannot be used: {reason}. {WAY_OUT}") from error
+
+
+def blamed(url: str) -> str:
+    """How an error names the server."""
+    return f"the Qdrant server at vectors.url {shown(url)}"

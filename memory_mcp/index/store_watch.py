@@ -19,6 +19,7 @@ from memory_mcp.core.ports import Embedder
 from memory_mcp.index.fill import Filler
 from memory_mcp.index.lane import Lane
 from memory_mcp.index.queue import Pulse
+from memory_mcp.index.server import WAY_OUT, blamed
 from memory_mcp.index.stores import open_store
 from memory_mcp.notes.sources import Source
 
@@ -121,12 +122,15 @@ class StoreWatch:
         self._wake, self._pausing = anyio.Event(), False
 
     async def look(self, seconds: float) -> None:
-        """Have a server looked at from now on, so that `trouble` is of this moment; it is waited
-        for at most so long."""
-        if self._config.vectors.url is None or not self._used:
+        """Have a server looked at from now on, so that `trouble` is of this moment; one that does
+        not answer within so many seconds is in trouble, too."""
+        url = self._config.vectors.url
+        if url is None or not self._used:
             return
         enough = self._turns + (1 if self._pausing else 2)
         self._wake.set()
         with anyio.move_on_after(seconds):
             while self._turns < enough:
                 await self._pulse.wait()
+            return
+        self.fails(StorageError(f"{blamed(url)} did not answer within {seconds:g} s. {WAY_OUT}"))

@@ -262,6 +262,23 @@ async def test_who_asks_how_a_server_is_hears_how_it_is_now(
 
 
 @pytest.mark.anyio
+async def test_a_server_that_hangs_is_said_to_be_away_to_who_asks_how_it_is(
+    tmp_path: Path, server: QdrantDouble
+) -> None:
+    world = World(tmp_path, vectors={"url": server.url, "api_key": KEY})
+    async with world.running() as index:
+        server.answers.clear()
+        try:
+            await index.look_at_store(0.2)
+            state = index.state()
+        finally:
+            server.answers.set()
+        assert "did not answer within 0.2 s. Start it" in (state.embedder.error or "")
+        await index.look_at_store(SECONDS)
+        assert index.state().embedder.state == "ready"
+
+
+@pytest.mark.anyio
 @pytest.mark.parametrize("loss", ["dropped", "emptied", "some"])
 async def test_what_a_server_lost_meanwhile_is_put_in_again_without_the_model(
     tmp_path: Path, server: QdrantDouble, loss: str

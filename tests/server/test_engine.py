@@ -9,7 +9,8 @@ import anyio
 import pytest
 
 from memory_mcp.front import endpoint as places
-from tests.server.engines import Guest, engine
+from tests.index.qdrant_double import KEY, qdrant
+from tests.server.engines import SECONDS, Guest, Place, engine
 from tests.server.wires import HELLO
 from tests.server.worlds import write_files
 
@@ -324,3 +325,22 @@ async def test_the_endpoint_file_and_the_socket_are_put_back_when_somebody_delet
         assert found.engine == place.endpoint.engine
         async with place.guest() as guest:
             assert await guest.found("anything") == []
+
+
+async def test_the_status_says_how_a_server_of_vectors_is_now(tmp_path: Path) -> None:
+    with qdrant() as server:
+        settings = f"vectors: {{url: '{server.url}', api_key: {KEY}}}\n"
+        async with engine(tmp_path / "home", settings) as place:
+            for away, state in ((False, "ready"), (True, "failed"), (False, "ready")):
+                server.away = away
+                with anyio.fail_after(SECONDS):
+                    while (told := await embedder(place))["state"] == "loading":
+                        await anyio.lowlevel.checkpoint()
+                assert told["state"] == state
+                assert (server.url in (told["error"] or "")) is away
+
+
+async def embedder(place: Place) -> dict[str, Any]:
+    """What the status says of the embedder."""
+    told: dict[str, Any] = (await place.ask("status"))["result"]["embedder"]
+    return told
