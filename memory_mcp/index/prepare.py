@@ -84,7 +84,7 @@ def count_words(note: Note) -> tuple[tuple[tuple[str, ...], ...], dict[str, int]
         whole.update(text)
         own = [*terms(passage.context, language), *text]
         beside = (names if place else names | header).difference(own)
-        passages.append((*own, *(("", *sorted(beside)) if beside else ())))
+        passages.append((*own, *(part for word in sorted(beside) for part in ("", word))))
     beside = (names | header | set(terms(note.card.title, language))).difference(whole)
     whole.update(sorted(beside))
     return tuple(passages), dict(whole)

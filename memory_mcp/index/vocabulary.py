@@ -44,8 +44,9 @@ class Vocabulary:
         self._joined = None
 
     def known(self, forms: Collection[str]) -> list[int]:
-        """The numbers of those of the forms that are there, each once."""
-        return [number for form in set(forms) if (number := self._ids.get(form)) is not None]
+        """The numbers of those of the forms that are there, each once. "" is none: a mark that
+        stands alone (an Indic nukta) folds to nothing."""
+        return [number for form in set(forms) if (number := self._ids.get(form, GAP)) != GAP]
 
     def term(self, number: int) -> str:
         """The term that has a number; "" for GAP."""

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rank_bm25 import BM25Okapi
 
+from memory_mcp.index.forward import ForwardIndex
 from memory_mcp.index.sparse import WordIndex
 from memory_mcp.index.statistics import lucene_idf
 from memory_mcp.index.wordview import SourceWords, WordView
@@ -235,6 +236,17 @@ def test_a_word_may_be_there_more_often_than_a_posting_counts() -> None:
     assert {key for key, _ in index.top([("oak",)], 5)} == {"much", "more"}
     index.remove("much")
     assert index.df(["oak"]) == 1
+
+
+@pytest.mark.parametrize("make", [WordIndex, ForwardIndex])
+def test_a_form_that_folds_to_nothing_is_in_no_document(make: type[WordIndex[int]]) -> None:
+    index = make()
+    index.add(0, ["oak", "", "iron"])
+    index.add(1, ["", ""])
+    assert index.df([""]) == 0
+    assert index.top([("",)], 5) == []
+    assert index.parts([0, 1], [("",)], index.statistics, [1.0]).tolist() == [[0.0], [0.0]]
+    assert index.following([0], [("oak",), ("",), ("iron",)]).tolist() == [[False, False]]
 
 
 @given(

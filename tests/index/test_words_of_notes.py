@@ -63,6 +63,7 @@ def test_every_passage_has_the_words_of_the_path_once() -> None:
     passages, whole = count_words(note)
     assert len(passages) == len(note.passages) >= 5
     assert [words.count("cano") for words in passages] == [1] * len(passages)
+    assert all(words[-4:] == ("", "boat", "", "cano") for words in passages)
     assert sum(whole.values()) > 10
 
 
