@@ -43,17 +43,22 @@ class Ticker:
         self._bare = bare
         self._late: list[float] = []
         self._own: list[float] = []
+        self._taken = False
 
     async def run(self) -> None:
         """Until cancelled."""
         while True:
             begin, worked = time.perf_counter(), time.thread_time()
             await anyio.sleep(TICK_SECONDS)
+            if self._taken:  # to read a long stretch takes the loop's time, too
+                self._taken = False
+                continue
             self._late.append(1000 * (time.perf_counter() - begin - TICK_SECONDS))
             self._own.append(1000 * (time.thread_time() - worked))
 
     def take(self) -> dict[str, float]:
         """Milliseconds since the last call: the longest, and how many were above 50."""
+        self._taken = True
         late, self._late = self._late or [0.0], []
         own, self._own = self._own or [0.0], []
         bare = [float(line) for line in self._bare.read().splitlines()] or [0.0]

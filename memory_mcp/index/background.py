@@ -186,6 +186,7 @@ class Background:
                     await self._lane.join(source_id)
                     self._find_strays()
                 await self._filler.step()
+                heap.settle()
                 self._filler.trouble = None
                 await self._outgrow()
                 wait = _FIRST_WAIT_SECONDS
