@@ -9,7 +9,7 @@ code, which can do so, is never imported.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.util import find_spec
 from threading import Lock
@@ -97,15 +97,21 @@ def _latin(text: str) -> str | None:
 
 def _best(text: str, languages: frozenset[str]) -> tuple[str, float]:
     """The likeliest of some languages, and its probability among all that the model knows."""
-    chances = dict.fromkeys(sorted(languages), 0.0)
+    chances, codes = dict.fromkeys(sorted(languages), 0.0), _codes(languages)
     whole = " ".join(text.split()).encode("utf-8", "replace").decode()  # half a letter fails it
     labels, found = _model().predict(whole, _LABELS)
     for label, chance in zip(labels, found, strict=True):
-        code = _SAME.get(label.removeprefix("__label__"), label.removeprefix("__label__"))
-        if code in chances:
-            chances[code] += chance
+        if label in codes:
+            chances[codes[label]] += chance
     code = max(chances, key=lambda name: chances[name])
     return code, chances[code]
+
+
+@cache
+def _codes(languages: frozenset[str]) -> Mapping[str, str]:
+    """The code of each label of the model that means one of some languages."""
+    same = {code: code for code in languages if code not in _SAME} | _SAME
+    return {f"__label__{name}": code for name, code in same.items() if code in languages}
 
 
 def _without_code(text: str) -> str:

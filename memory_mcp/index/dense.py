@@ -111,7 +111,7 @@ class DenseIndex:
             best = best_of(scores, orders, found, limit)
         else:
             best = best_where(scores, orders, found, lambda slot: ids[slot] in allowed, limit)
-        return [(int(ids[slot]), float(scores[slot])) for slot in best]
+        return list(zip([int(ids[slot]) for slot in best], scores[best].tolist(), strict=True))
 
     def cosines(self, vector: Vectors, ids: Collection[int]) -> dict[int, float]:
         """Exact cosine of those of the ids that have a vector."""
@@ -146,9 +146,14 @@ class DenseIndex:
 
     def _known(self, ids: Collection[int]) -> tuple[list[int], list[int]]:
         """Those of the ids that have a vector, and their slots."""
-        slots, deleted = self._held.ids, self._held.deleted
-        known = [point for point in ids if point in slots and not deleted[slots[point]]]
-        return known, [slots[point] for point in known]
+        there = self._held.ids
+        known = [point for point in ids if point in there]
+        slots = [there[point] for point in known]
+        gone = self._held.deleted[slots].tolist()
+        if any(gone):
+            known = [point for point, one in zip(known, gone, strict=True) if not one]
+            slots = [there[point] for point in known]
+        return known, slots
 
     def close(self) -> None:
         """Drop the collection."""

@@ -41,17 +41,24 @@ class Documents(Protocol[Key]):
         """The terms of a document in order, "" for a gap; none where there is no document."""
         ...
 
-    def following(self, keys: Sequence[Key], query: Sequence[Forms]) -> Marks:
-        """Whether each term is followed by the next one in each document, shape
-        (keys, terms - 1)."""
-        ...
-
     def holding(self, part: str) -> list[str]:
         """Terms that hold `part` anywhere."""
         ...
 
     def df(self, forms: Forms) -> int:
         """How many live documents hold any of the forms."""
+        ...
+
+    def read(
+        self,
+        keys: Sequence[Key],
+        query: Sequence[Forms],
+        statistics: Statistics,
+        idf: Sequence[float],
+        chain: Sequence[int],
+    ) -> tuple[Floats, Marks]:
+        """What `parts` gives, and whether the terms in the places of `chain` follow each other in
+        each document, shape (keys, places - 1)."""
         ...
 
     def parts(

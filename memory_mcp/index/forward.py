@@ -12,18 +12,14 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Generic
 
 import numpy as np
-import numpy.typing as npt
 
 from memory_mcp.index.best import Floats, best_of
-from memory_mcp.index.sequence import GAP, NONE, Marks, Numbers, counted, following, length
-from memory_mcp.index.sparse import K1, B, Forms, Key
-from memory_mcp.index.statistics import Statistics, lucene_idf
+from memory_mcp.index.sequence import NONE, Marks, Numbers, Reading, counted, length
+from memory_mcp.index.sparse import Forms, Key
+from memory_mcp.index.statistics import Statistics, bm25, lucene_idf
 from memory_mcp.index.vocabulary import Vocabulary
 
 _BLOCK = 4_000  # documents read at once
-
-_Read = tuple[npt.NDArray[np.intp], npt.NDArray[np.int32]]
-"""Of each word in some documents: the place of its document, and the number of its term."""
 
 
 class ForwardIndex(Generic[Key]):
@@ -81,23 +77,26 @@ class ForwardIndex(Generic[Key]):
         """The terms of a document in order, "" for a gap; none where there is no document."""
         return self._vocabulary.words(self._documents.get(key, NONE))
 
-    def following(self, keys: Sequence[Key], query: Sequence[Forms]) -> Marks:
-        """Whether each term is followed by the next one in each document, shape
-        (keys, terms - 1)."""
+    def read(
+        self,
+        keys: Sequence[Key],
+        query: Sequence[Forms],
+        statistics: Statistics,
+        idf: Sequence[float],
+        chain: Sequence[int],
+    ) -> tuple[Floats, Marks]:
+        """What `parts` gives, and whether the terms in the places of `chain` follow each other in
+        each document, shape (keys, places - 1)."""
         documents = [self._documents.get(key, NONE) for key in keys]
-        return following(documents, list(map(self._vocabulary.known, query)))
+        reading = Reading(documents, list(map(self._vocabulary.known, query)))
+        scores = bm25(reading.times(), reading.lengths(), statistics, idf)
+        return scores, reading.following(chain)
 
     def df(self, forms: Forms) -> int:
         """How many live documents hold any of the forms; a document that holds two of them (the
         spellings of a word with an accent) counts twice."""
         known = self._vocabulary.known(forms)
         return min(len(self._documents), sum(self._df[number] for number in known))
-
-    def _read(self, keys: Sequence[Key]) -> _Read:
-        documents = [self._documents.get(key, NONE) for key in keys]
-        owners = np.repeat(np.arange(len(keys)), list(map(len, documents)))
-        each = [np.frombuffer(one, np.int32) for one in documents]
-        return owners, np.concatenate(each) if each else np.empty(0, np.int32)
 
     def parts(
         self,
@@ -108,17 +107,7 @@ class ForwardIndex(Generic[Key]):
     ) -> Floats:
         """What each term adds to the BM25 of each document, shape (keys, terms); 0 where it is not
         in it, or it is not there."""
-        owners, numbers = self._read(keys)
-        lengths = np.bincount(owners[numbers != GAP], minlength=len(keys))
-        norms = K1 * (1 - B + B / statistics.average * lengths)
-        found = np.zeros((len(query), len(keys)))
-        for row, forms, weight in zip(found, query, idf, strict=True):
-            known = self._vocabulary.known(forms)
-            if known:
-                held = numbers == known[0] if len(known) == 1 else np.isin(numbers, known)
-                tf = np.bincount(owners[held], minlength=len(keys))
-                row += weight * tf * (K1 + 1) / (tf + norms)
-        return found.T
+        return self.read(keys, query, statistics, idf, ())[0]
 
     def top(
         self,

@@ -66,8 +66,8 @@ class Index:
         self._table, self._words = open_words(config, self._known, self._pulse)
         self.by_words = self._words.best
         """(point, BM25) of the best live passages of a view by `words`; see `WordSearch.best`."""
-        self.located = self._table.located
-        """Where the points are that are live; see `Table.located`."""
+        self.located, self.live = self._table.located, self._table.live
+        """Where the points are that are live, and notes that are; see `Table`."""
         self._model = Model(embedder, self._pulse)
         self._lane = Lane()
         self._cache = EmbeddingCache(folder)

@@ -91,10 +91,11 @@ class Nearness:
     def _by_source(
         self, points: Collection[int], source_ids: Collection[str]
     ) -> dict[str, list[int]]:
+        placed = {source_id: self._lane.placed(source_id) for source_id in source_ids}
         found: dict[str, list[int]] = {}
         for point in points:
             source_id = self._table.source_of(point)
-            if source_id in source_ids and point in self._lane.placed(source_id):
+            if point in placed.get(source_id, ()):
                 found.setdefault(source_id, []).append(point)
         return found
 

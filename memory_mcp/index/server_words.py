@@ -19,7 +19,7 @@ from memory_mcp.core.config import VectorSettings
 from memory_mcp.core.note import Labels
 from memory_mcp.index.payload import SOURCE, described, make_indexes, within
 from memory_mcp.index.server import connect, explained, short
-from memory_mcp.index.sparse import K1, B
+from memory_mcp.index.statistics import K1, B
 
 if TYPE_CHECKING:
     from qdrant_client import QdrantClient, models

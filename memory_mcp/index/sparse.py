@@ -15,19 +15,17 @@ from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from typing import Any, Generic, Literal, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 from rank_bm25 import BM25Okapi
 
 from memory_mcp.index.best import Floats, Slots, best_of, best_where
-from memory_mcp.index.sequence import NONE, Marks, Numbers, counted, following, length
-from memory_mcp.index.statistics import Statistics, lucene_idf
+from memory_mcp.index.sequence import NONE, Marks, Numbers, Reading, counted, length
+from memory_mcp.index.statistics import K1, B, Statistics, bm25, lucene_idf, norms
 from memory_mcp.index.vocabulary import Vocabulary
 
 Key = TypeVar("Key", bound=Hashable)
 Forms = Collection[str]
 """The document forms of one query term: counted as if they were one word."""
 
-K1, B = 1.2, 0.75  # Lucene's; on our questions they hardly matter
 _ROOM = 64  # documents at first; twice as many whenever it is full
 _FEW = 10  # times the number asked for: so many allowed documents are looked at one by one
 _COUNT_BITS = 16  # of a posting, which is slot << 16 | tf: one number takes half the time of two
@@ -150,11 +148,22 @@ class WordIndex(BM25Okapi, Generic[Key]):  # type: ignore[misc]  # rank_bm25 has
         document = self._documents[slot] if slot is not None else None
         return NONE if document is None else document
 
-    def following(self, keys: Sequence[Key], query: Sequence[Forms]) -> Marks:
-        """Whether each term is followed by the next one in each document, shape
-        (keys, terms - 1)."""
-        known = list(map(self._vocabulary.known, query))
-        return following(list(map(self._document, keys)), known)
+    def read(
+        self,
+        keys: Sequence[Key],
+        query: Sequence[Forms],
+        statistics: Statistics,
+        idf: Sequence[float],
+        chain: Sequence[int],
+    ) -> tuple[Floats, Marks]:
+        """What `parts` gives, and whether the terms in the places of `chain` follow each other in
+        each document, shape (keys, places - 1). For short documents: they are read."""
+        slots, documents = self._slots(keys), self._documents
+        there = [(documents[slot] or NONE) if slot >= 0 else NONE for slot in slots.tolist()]
+        reading = Reading(there, list(map(self._vocabulary.known, query)))
+        lengths = self._lengths[slots]
+        scores = bm25(reading.times(), lengths, statistics, idf, self.k1, self.b)
+        return scores, reading.following(chain)
 
     def parts(
         self,
@@ -164,27 +173,21 @@ class WordIndex(BM25Okapi, Generic[Key]):  # type: ignore[misc]  # rank_bm25 has
         idf: Sequence[float],
     ) -> Floats:
         """What each term adds to the score of each document, shape (keys, terms); 0 where it is
-        not in it, or it is not there. The time does not grow with the number of documents."""
-        slots, tf = self._slots(keys), np.zeros((len(keys), len(query)))
+        not in it, or it is not there. The time does not grow with the documents, nor with their
+        number."""
+        slots, tf = self._slots(keys), np.zeros((len(query), len(keys)), np.int64)
         if not self._keys:
-            return tf
-        for column, forms in zip(tf.T, query, strict=True):
+            return tf.T.astype(np.float64)
+        for row, forms in zip(tf, query, strict=True):
             for number in self._vocabulary.known(forms):
-                column += self._times(number, slots)
-        norms = self._norms(statistics, self._lengths[slots])[:, None]
-        weighed: Floats = np.asarray(idf) * tf * (self.k1 + 1) / (tf + norms)
-        return weighed
+                row += self._times(number, slots)
+        return bm25(tf.T, self._lengths[slots], statistics, idf, self.k1, self.b)
 
     def _times(self, number: int, slots: Slots) -> Slots:
         """How often the documents in these slots hold a term."""
         posts = np.frombuffer(self._posts[number], np.int64)
         near = posts[np.minimum(posts.searchsorted(slots << _COUNT_BITS), len(posts) - 1)]
         return np.where(near >> _COUNT_BITS == slots, near & _MOST, 0)
-
-    def _norms(self, statistics: Statistics, lengths: npt.NDArray[np.int32]) -> Floats:
-        """What the lengths of documents do to their scores."""
-        norms: Floats = self.k1 * (1 - self.b + self.b / statistics.average * lengths)
-        return norms
 
     def _slots(self, keys: Iterable[Key]) -> Slots:  # -1 where there is none
         return np.array([self._slot_of.get(key, -1) for key in keys], np.int64)
@@ -194,32 +197,39 @@ class WordIndex(BM25Okapi, Generic[Key]):  # type: ignore[misc]  # rank_bm25 has
         known = self._vocabulary.known(forms)
         if len(known) == 1:
             return len(self._posts[known[0]])
-        return len(self._postings(known)[0]) if known else 0
+        return len(self._postings(known))
 
-    def _postings(self, known: Sequence[int]) -> tuple[Slots, Floats]:
-        """Slots that hold any of some terms, each once and ascending, and the summed tf."""
-        if not known:
-            return np.empty(0, np.int64), np.empty(0, np.float64)
-        posts = np.concatenate([np.frombuffer(self._posts[n], np.int64) for n in known])
-        slots: Slots = posts >> _COUNT_BITS
-        counts: Floats = (posts & _MOST).astype(np.float64)
-        if len(known) > 1:
-            slots, where = np.unique(slots, return_inverse=True)
-            return slots, np.bincount(where, counts, len(slots)).astype(np.float64)
-        return slots, counts
+    def _postings(self, known: Sequence[int]) -> Slots:
+        """Postings of any of some terms, each document once and ascending."""
+        each = [np.frombuffer(self._posts[number], np.int64) for number in known]
+        if len(each) < 2:
+            return each[0] if each else np.empty(0, np.int64)
+        posts = np.concatenate(each)
+        slots, where = np.unique(posts >> _COUNT_BITS, return_inverse=True)
+        counts = np.bincount(where, posts & _MOST, len(slots)).astype(np.int64)
+        merged: Slots = slots << _COUNT_BITS | np.minimum(counts, _MOST)
+        return merged
+
+    def _posted(self, query: Sequence[Forms]) -> tuple[Slots, list[int]]:
+        """Postings of all terms, one after the other, and how many each has. No view into a
+        posting list outlives this: one that is looked at, if only by the frames of an error that
+        somebody keeps, cannot grow."""
+        each = [self._postings(self._vocabulary.known(forms)) for forms in query]
+        return np.concatenate(each), list(map(len, each))
 
     def scores(
         self, query: Sequence[Forms], statistics: Statistics, idf: Sequence[float]
     ) -> Floats:
         """BM25 by slot, shape (slots,), zero where no term is. Statistics may be pooled ones."""
-        total = np.zeros(len(self._keys))
-        if not self._keys:
-            return total
-        norms = self._norms(statistics, self._lengths[: len(self._keys)])
-        for forms, weight in zip(query, idf, strict=True):
-            slots, tf = self._postings(self._vocabulary.known(forms))
-            total[slots] += weight * tf * (self.k1 + 1) / (tf + norms[slots])
-        return total
+        if not self._keys or not query:
+            return np.zeros(len(self._keys))
+        posts, numbers = self._posted(query)
+        slots, tf = posts >> _COUNT_BITS, posts & _MOST
+        weights = np.asarray(idf).repeat(numbers)
+        size = norms(statistics, self._lengths[: len(self._keys)], self.k1, self.b)
+        parts = weights * tf * (self.k1 + 1) / (tf + size[slots])
+        scores: Floats = np.bincount(slots, parts, len(self._keys)).astype(np.float64, copy=False)
+        return scores
 
     def top(
         self,
@@ -245,7 +255,7 @@ class WordIndex(BM25Okapi, Generic[Key]):  # type: ignore[misc]  # rank_bm25 has
         else:
             keys = self._keys
             best = best_where(total, self._orders, found, lambda n: keys[n] in allowed, limit)
-        hits = [(self._keys[slot], float(total[slot])) for slot in best]
+        hits = zip([self._keys[slot] for slot in best], total[best].tolist(), strict=True)
         return [(key, score) for key, score in hits if key is not None]
 
     def _among(self, total: Floats, keys: Collection[Key]) -> Slots:

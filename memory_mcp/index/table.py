@@ -101,6 +101,15 @@ class Table:
         """One live note."""
         return self._entries.get(source_id, {}).get(path)
 
+    def live(self, notes: Iterable[NoteKey]) -> dict[NoteKey, Entry]:
+        """Those of some notes that are live, each once, in their order."""
+        known = self._entries
+        return {
+            note: entry
+            for note in dict.fromkeys(notes)
+            if (entry := known.get(note[0], {}).get(note[1])) is not None
+        }
+
     def paths(self, source_id: str) -> dict[str, Entry]:
         """The live notes of a source by path. Not to be changed."""
         return self._entries[source_id]
@@ -113,11 +122,18 @@ class Table:
         (source_id, path), place = found
         return self._entries[source_id][path], place
 
-    def located(self, points: Collection[int]) -> list[tuple[NoteKey, int, int]]:
-        """(note, place in its passages, point) of those of the points that are live, in the order
-        of notes and of their passages."""
+    def located(self, points: Iterable[int]) -> dict[NoteKey, list[tuple[int, int]]]:
+        """The notes of those of the points that are live, in order, each with (place in its
+        passages, point) in the order of its passages."""
         known = self._points
-        return sorted([(*known[point], point) for point in points if point in known])
+        found: dict[NoteKey, list[tuple[int, int]]] = {}
+        for point in points:
+            if (at := known.get(point)) is not None:
+                found.setdefault(at[0], []).append((at[1], point))
+        for own in found.values():
+            if len(own) > 1:
+                own.sort()
+        return dict(sorted(found.items()))
 
     def source_of(self, point: int) -> str:
         """The source of a live point; empty for another one."""

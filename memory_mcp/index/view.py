@@ -146,6 +146,13 @@ class IndexView:
         found = self._index.entry(source_id, path) if source_id in self._ids else None
         return None if found is None else self._shown(found)
 
+    def live(self, notes: Iterable[NoteKey]) -> dict[NoteKey, Entry]:
+        """Those of some notes that are live and seen, each once, in their order."""
+        found = self._index.live([note for note in notes if note[0] in self._ids])
+        if not self._layered:
+            return found
+        return {note: self._shown(entry) for note, entry in found.items()}
+
     def at(self, point: int) -> tuple[Entry, int] | None:
         """The note and the place in its passages that a point stands for, while it is live."""
         found = self._index.at(point)
@@ -153,10 +160,11 @@ class IndexView:
             return None
         return self._shown(found[0]), found[1]
 
-    def located(self, points: Collection[int]) -> list[tuple[NoteKey, int, int]]:
-        """(note, place in its passages, point) of those of the points that are live and seen, in
-        the order of notes and of their passages."""
-        return [found for found in self._index.located(points) if found[0][0] in self._ids]
+    def located(self, points: Iterable[int]) -> dict[NoteKey, list[tuple[int, int]]]:
+        """The notes of those of the points that are live and seen, in order, each with (place in
+        its passages, point) in the order of its passages."""
+        found = self._index.located(points)
+        return {note: own for note, own in found.items() if note[0] in self._ids}
 
     def words(self, source_ids: Collection[str]) -> WordView:
         """The words of some sources as one collection."""

@@ -128,9 +128,12 @@ class ServerWords:
         kept = self._live(found, scopes)
         if len(kept) < limit <= len(found) and any(map(has_rule, scopes.values())):
             kept = self._live(await self._ask(partial(ask, by_id=True)), scopes)
-        points = list(dict.fromkeys((*kept, *self._live(unsent, scopes))))
-        keys = [(self._table.source_of(point), point) for point in points]
-        scores = self._table.words(scopes).of_passages(terms, keys).sum(axis=1).tolist()
+        by_source: dict[str, list[int]] = {}
+        for point in dict.fromkeys((*kept, *self._live(unsent, scopes))):
+            by_source.setdefault(self._table.source_of(point), []).append(point)
+        points = [point for own in by_source.values() for point in own]
+        parts, _ = self._table.words(scopes).of_passages(terms, by_source)
+        scores = parts.sum(axis=1).tolist()
         held = sorted((-score, n) for score, n in zip(scores, points, strict=True) if score > 0)
         return [(point, -score) for score, point in held[:limit]]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Generic
@@ -82,32 +82,31 @@ class Pool(Generic[Key]):
         ]
         return sorted(found, key=lambda hit: -hit[2])[:limit]
 
-    def by_term(self, terms: Sequence[Term], keys: Sequence[tuple[str, Key]]) -> Floats:
-        """What each term adds to the BM25 of documents, given by source and key: shape
-        (keys, terms); 0 where it is not in it, or it is not there."""
-        result = np.zeros((len(keys), len(terms)))
-        query, idf = [term.forms for term in terms], [self.idf(term) for term in terms]
-        for part, own, named in self._apart(keys):
-            result[own] = part.parts(named, query, self.statistics, idf)
-        return result
+    def by_term(self, terms: Sequence[Term], keys: Mapping[str, Sequence[Key]]) -> Floats:
+        """What each term adds to the BM25 of documents, given by source: shape (keys, terms); 0
+        where it is not in it, or it is not there."""
+        query, idf = self._asked(terms)
+        found = [self._part(s).parts(own, query, self.statistics, idf) for s, own in keys.items()]
+        return np.concatenate([np.empty((0, len(terms))), *found])
 
-    def following(self, terms: Sequence[Term], keys: Sequence[tuple[str, Key]]) -> Marks:
-        """Whether each term is followed by the next one in documents, given by source and key:
-        shape (keys, terms - 1)."""
-        marks = np.zeros((len(keys), max(0, len(terms) - 1)), np.bool_)
-        query = [term.forms for term in terms]
-        for part, own, named in self._apart(keys):
-            marks[own] = part.following(named, query)
-        return marks
+    def read(
+        self, terms: Sequence[Term], keys: Mapping[str, Sequence[Key]], chain: Sequence[int]
+    ) -> tuple[Floats, Marks]:
+        """The same, and whether the terms in the places of `chain` follow each other: shape
+        (keys, places - 1)."""
+        query, idf = self._asked(terms)
+        found = [
+            self._part(s).read(own, query, self.statistics, idf, chain) for s, own in keys.items()
+        ]
+        scores = np.concatenate([np.empty((0, len(terms))), *[one for one, _ in found]])
+        none = np.empty((0, max(0, len(chain) - 1)), np.bool_)
+        return scores, np.concatenate([none, *[marks for _, marks in found]])
 
-    def _apart(
-        self, keys: Sequence[tuple[str, Key]]
-    ) -> Iterator[tuple[Documents[Key], list[int], list[Key]]]:
-        """The parts that keys belong to, with their rows and their keys there."""
-        for source, part in self.parts.items():
-            own = [row for row, key in enumerate(keys) if key[0] == source]
-            if own:
-                yield part, own, [keys[row][1] for row in own]
+    def _asked(self, terms: Sequence[Term]) -> tuple[list[Collection[str]], list[float]]:
+        return [term.forms for term in terms], [self.idf(term) for term in terms]
+
+    def _part(self, source: str) -> Documents[Key]:
+        return self.parts.get(source) or ForwardIndex()
 
 
 class WordView:
@@ -160,18 +159,16 @@ class WordView:
         """((source id, path), BM25) of the best whole notes that hold a term, best first."""
         return [((source, path), score) for source, path, score in self._notes.top(terms, limit)]
 
-    def of_passages(self, terms: Sequence[Term], points: Sequence[tuple[str, int]]) -> Floats:
-        """What each term adds to the BM25 of passages, given by source and point: shape
-        (points, terms); 0 where it is not in it, or it is not there."""
-        return self._passages.by_term(terms, points)
+    def of_passages(
+        self, terms: Sequence[Term], points: Mapping[str, Sequence[int]], chain: Sequence[int] = ()
+    ) -> tuple[Floats, Marks]:
+        """What each term adds to the BM25 of passages, given by source: shape (points, terms); 0
+        where it is not in it, or it is not there. And whether the terms in the places of `chain`
+        follow each other: shape (points, places - 1)."""
+        return self._passages.read(terms, points, chain)
 
-    def following(self, terms: Sequence[Term], points: Sequence[tuple[str, int]]) -> Marks:
-        """Whether each term is followed by the next one in passages, given by source and point:
-        shape (points, terms - 1)."""
-        return self._passages.following(terms, points)
-
-    def of_notes(self, terms: Sequence[Term], notes: Sequence[NoteKey]) -> Floats:
-        """The same of whole notes."""
+    def of_notes(self, terms: Sequence[Term], notes: Mapping[str, Sequence[str]]) -> Floats:
+        """What each term adds to the BM25 of whole notes, paths given by source."""
         return self._notes.by_term(terms, notes)
 
     def frequencies(self, point: int) -> Mapping[str, int]:

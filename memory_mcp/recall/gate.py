@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 
 from memory_mcp.core.note import Card
@@ -80,7 +80,7 @@ def passed(
             continue
         new = [piece for piece in good if _is_new(piece, texts)]
         if new:
-            kept.append(replace(group, pieces=tuple(new)))
+            kept.append(group._replace(pieces=tuple(new)))
         else:
             same += 1
     return Passed(tuple(kept), same)

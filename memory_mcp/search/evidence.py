@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ Marks = npt.NDArray[np.bool_]
 Places = npt.NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Evidence:
     """Columns with a row for each passage; those of a note follow each other as in the note, and
     notes are in the order of their keys."""
@@ -27,6 +28,8 @@ class Evidence:
     owner: Places
     """The place in `notes` of the note of each passage."""
     passages: Sequence[Passage]
+    beginnings: Sequence[int]
+    """Passages with different ones are no copies of each other; see `profile.beginning`."""
     held: Marks
     """Which of the question's terms each passage holds, shape (passages, terms)."""
     pairs: Column
@@ -49,10 +52,12 @@ class Evidence:
         """The rows that are marked."""
         if kept.all():
             return self
+        rows = kept.nonzero()[0].tolist()
         return Evidence(
             notes=self.notes,
             owner=self.owner[kept],
-            passages=[self.passages[row] for row in kept.nonzero()[0].tolist()],
+            passages=[self.passages[row] for row in rows],
+            beginnings=[self.beginnings[row] for row in rows],
             held=self.held[kept],
             pairs=self.pairs[kept],
             bm25=self.bm25[kept],
@@ -61,6 +66,12 @@ class Evidence:
             likeness=self.likeness[kept],
             superseded=self.superseded,
         )
+
+    @cached_property
+    def english(self) -> Marks:
+        """Which passages are of notes in English."""
+        marks: Marks = np.array([note.english for note in self.notes], np.bool_)[self.owner]
+        return marks
 
     def by_note(self, told: Callable[[Profile], Any]) -> npt.NDArray[Any]:
         """What is told of the note of each passage."""

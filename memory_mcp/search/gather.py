@@ -11,16 +11,16 @@ from memory_mcp.core.errors import EmbeddingError
 from memory_mcp.core.ports import Vectors
 from memory_mcp.core.words import QueryTerm
 from memory_mcp.index.slices import Slices
-from memory_mcp.index.sparse import K1
-from memory_mcp.index.statistics import lucene_idf
+from memory_mcp.index.statistics import K1, lucene_idf
 from memory_mcp.index.table import Entry
 from memory_mcp.index.view import IndexView
 from memory_mcp.index.wordview import WordView
 from memory_mcp.search.context import Context
-from memory_mcp.search.evidence import Evidence, Marks
+from memory_mcp.search.evidence import Evidence
 from memory_mcp.search.filters import Filters
 from memory_mcp.search.fuse import DEPTH
-from memory_mcp.search.profile import NoteKey, Profile, Profiles
+from memory_mcp.search.profile import NoteKey, Profile
+from memory_mcp.search.profiles import Profiles
 from memory_mcp.search.query import Lexicon, Query, after, build
 from memory_mcp.search.scope import Scope
 from memory_mcp.search.trace import Column
@@ -143,7 +143,8 @@ async def _alike(
 class _Live:
     """What is there of the points that were found: passages, notes, their profiles."""
 
-    found: Sequence[tuple[NoteKey, int, int]]
+    found: Mapping[NoteKey, Sequence[tuple[int, int]]]
+    """For each note its passages that were found: (place in the note, point)."""
     entries: Mapping[NoteKey, Entry]
     profiles: Sequence[Profile]
 
@@ -155,17 +156,15 @@ async def _live(index: IndexView, profiles: Profiles, points: Collection[int]) -
     while True:
         turn = index.turn
         found = index.located(points)
-        keys = dict.fromkeys(note for note, _, _ in found)
-        entries = {note: entry for note in keys if (entry := index.entry(*note)) is not None}
-        made = []
-        for note, entry in entries.items():
-            known = profiles.known(note, entry.card)
-            if known is None:
-                known = profiles.of(note, entry.card, entry.source.boost)
-                await slices.pause()
-            made.append(known)
+        entries = index.live(found)
+        made = profiles.known(entries)
+        if None in made:
+            for place, note in enumerate(entries):
+                if made[place] is None:
+                    made[place] = profiles.make(note, entries[note])
+                    await slices.pause()
         if index.turn == turn:
-            return _Live(found, entries, made)
+            return _Live(found, entries, [profile for profile in made if profile])
 
 
 def _evidence(
@@ -178,35 +177,40 @@ def _evidence(
 ) -> Evidence:
     """Of all passages that one of the legs gave; not of notes that changed meanwhile."""
     found, entries = live.found, live.entries
-    places = {note: place for place, note in enumerate(entries)}
-    owner = np.array([places[note] for note, _, _ in found], np.int64)
+    rows = [(note, *one) for note, own in found.items() for one in own]
+    points: dict[str, list[int]] = {}
+    for (source_id, _), _, point in rows:
+        points.setdefault(source_id, []).append(point)
+    notes: dict[str, list[str]] = {}
+    for source_id, path in found:
+        notes.setdefault(source_id, []).append(path)
     terms = (*query.terms, *query.before)
-    keys = [(note[0], point) for note, _, point in found]
     counted = [*range(len(query.asked)), *range(len(query.terms), len(terms))]
     weights = np.array([1.0] * len(query.terms) + [query.weight] * len(query.before))
-    own = view.of_passages(terms, keys)
-    whole = view.of_notes(terms, list(entries)) @ weights
+    words = [place for place, term in enumerate(query.asked) if not term.part]
+    own, pairs = view.of_passages(terms, points, words)
+    owner = np.arange(len(found)).repeat([len(one) for one in found.values()])
     return Evidence(
         notes=live.profiles,
         owner=owner,
-        passages=[entries[note].passages[number] for note, number, _ in found],
+        passages=[entries[note].passages[place] for note, place, _ in rows],
+        beginnings=[
+            profile.beginnings[place]
+            for profile, places in zip(live.profiles, found.values(), strict=True)
+            for place, _ in places
+        ],
         held=own[:, counted] > 0,
-        pairs=_pairs(view, query, keys, own > 0),
+        pairs=pairs.mean(axis=1) if pairs.size else np.zeros(len(rows)),
         bm25=own @ weights,
-        note_bm25=whole[owner],
-        cosine=np.array([cosines.get(point, np.nan) for _, _, point in found]),
-        likeness=np.array([alike.get(point, np.nan) for _, _, point in found]),
+        note_bm25=(view.of_notes(terms, notes) @ weights)[owner],
+        cosine=_column(cosines, rows),
+        likeness=_column(alike, rows),
         superseded=index.names.superseded(entries),
     )
 
 
-def _pairs(view: WordView, query: Query, keys: Sequence[tuple[str, int]], held: Marks) -> Column:
-    """Looked for only where two neighbours are: their order costs reading a passage's words."""
-    words = [place for place, term in enumerate(query.asked) if not term.part]
-    near = held[:, words[:-1]] & held[:, words[1:]]
-    rows = np.flatnonzero(near.any(axis=1)).tolist()
-    shares = np.zeros(len(keys))
-    if rows:
-        asked = [query.asked[place] for place in words]
-        shares[rows] = view.following(asked, [keys[row] for row in rows]).mean(axis=1)
-    return shares
+def _column(told: Mapping[int, float], rows: Sequence[tuple[NoteKey, int, int]]) -> Column:
+    """What is told of the point of each row; NaN where that is nothing."""
+    if not told:
+        return np.full(len(rows), np.nan)
+    return np.array([told.get(point, np.nan) for _, _, point in rows])

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from memory_mcp.core.note import Passage
@@ -19,12 +18,6 @@ SHOWN_FROM = 0.5
 LONG_ENOUGH = 40
 """Characters from which equal texts are copies; shorter ones ("Status: done") mean what their
 heading says."""
-
-_BEGINNING = 4
-"""Words by which copies are looked for before whole texts are compared."""
-_NEAR = 60
-"""Characters that nearly always hold as many."""
-
 
 _NO_STEPS = Sheet.of(1)
 
@@ -45,6 +38,8 @@ class Piece(NamedTuple):
     sheet: Sheet = _NO_STEPS
     row: int = 0
     """Its own in the sheet."""
+    beginning: int = 0
+    """Pieces with different ones are no copies of each other; see `profile.beginning`."""
 
     @property
     def trace(self) -> Trace:
@@ -52,8 +47,7 @@ class Piece(NamedTuple):
         return self.sheet.trace(self.row)
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+class Group(NamedTuple):
     """A note with its best pieces, the best first. `copies` have the same text and were left
     out."""
 
@@ -112,7 +106,7 @@ def group(pieces: Sequence[Piece]) -> list[Group]:
         Group(
             note,
             _shown(own) if len(own) > 1 else (own[0],),
-            tuple([copy for copy in copies.get(note, ()) if copy not in notes]),
+            tuple([copy for copy in copies[note] if copy not in notes]) if note in copies else (),
         )
         for note, own in notes.items()
     ]
@@ -121,33 +115,19 @@ def group(pieces: Sequence[Piece]) -> list[Group]:
 def _without_copies(
     pieces: Sequence[Piece],
 ) -> tuple[list[Piece], dict[NoteKey, dict[NoteKey, None]]]:
+    times = Counter([piece.beginning for piece in pieces])
     owners: dict[tuple[str, str], NoteKey] = {}
     copies: dict[NoteKey, dict[NoteKey, None]] = {}
     kept = []
-    for piece, may_be_copy in zip(pieces, _may_be_copies(pieces), strict=True):
+    for piece in pieces:
         owner = piece.note
-        if may_be_copy:
+        if times[piece.beginning] > 1:  # to make all texts even would take longer than to rank
             owner = owners.setdefault(_identity(piece.passage), owner)
         if owner == piece.note:
             kept.append(piece)
         else:
             copies.setdefault(owner, {})[piece.note] = None
     return kept, copies
-
-
-def _may_be_copies(pieces: Sequence[Piece]) -> list[bool]:
-    """Whether another passage begins as each does: to make all of them even would take longer
-    than to rank them."""
-    starts = [_beginning(piece.passage.text) for piece in pieces]
-    times = Counter(starts)
-    return [times[start] > 1 for start in starts]
-
-
-def _beginning(text: str) -> tuple[str, ...]:
-    words = text[:_NEAR].casefold().split(None, _BEGINNING)
-    if len(words) <= _BEGINNING:  # the last word may go on
-        words = text.casefold().split(None, _BEGINNING)
-    return tuple(words[:_BEGINNING])
 
 
 def _identity(passage: Passage) -> tuple[str, str]:
@@ -193,7 +173,7 @@ def behind_successors(
         successor = known.get(successors.get(item.note, item.note))
         if successor is not None and successor.note not in waiting | placed.keys():
             place(successor, rank, waiting)
-        placed.setdefault(item.note, replace(item, lifted=max(0.0, rank - item.rank)))
+        placed.setdefault(item.note, item._replace(lifted=max(0.0, rank - item.rank)))
 
     for item in groups:
         place(item, item.rank, frozenset())

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from memory_mcp.core.note import Card
+from memory_mcp.core.note import Card, Passage
 from memory_mcp.search import rules
 
 NoteKey = tuple[str, str]
 """Id of the source, path."""
-_REMEMBERED = 50_000  # notes
+_BEGINNING = 4
+"""Words by which copies are looked for before whole texts are compared."""
+_NEAR = 60
+"""Characters that nearly always hold as many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +30,14 @@ class Profile:
     lists: bool
     """Whether it lists other pages."""
     names: rules.Names
+    beginnings: tuple[int, ...]
+    """For each of its passages a hash of how it begins: see `beginning`."""
 
     @classmethod
-    def of(cls, note: NoteKey, card: Card, boost: float) -> Profile:
-        """What a card tells."""
+    def of(
+        cls, note: NoteKey, card: Card, boost: float, passages: Sequence[Passage] = ()
+    ) -> Profile:
+        """What a card and its passages tell."""
         return cls(
             note=note,
             card=card,
@@ -39,6 +46,7 @@ class Profile:
             chronicle=rules.is_log(card.path),
             lists=card.reference in rules.LISTS,
             names=rules.names_of(card),
+            beginnings=tuple([beginning(passage.text) for passage in passages]),
         )
 
     def demotion(self, chronicle: bool, demotion: float) -> float:
@@ -46,27 +54,11 @@ class Profile:
         So do those of a list of pages, also for a question about changes (`chronicle`)."""
         return demotion if self.lists or (self.chronicle and not chronicle) else 1.0
 
-    def naming(self, forms: Collection[str]) -> rules.Naming:
-        """How far a question with these word forms names the note."""
-        return self.names.naming(forms)
 
-
-class Profiles:
-    """The profiles of notes that were found before."""
-
-    def __init__(self) -> None:
-        self._known: dict[NoteKey, Profile] = {}
-
-    def known(self, note: NoteKey, card: Card) -> Profile | None:
-        """That of a note with this card, where it was found before."""
-        known = self._known.get(note)
-        return known if known is not None and known.card is card else None
-
-    def of(self, note: NoteKey, card: Card, boost: float) -> Profile:
-        """That of a note with this card. A new one takes up to a millisecond."""
-        known = self.known(note, card)
-        if known is None:
-            if len(self._known) >= _REMEMBERED:
-                self._known.clear()
-            known = self._known[note] = Profile.of(note, card, boost)
-        return known
+def beginning(text: str) -> int:
+    """Equal for texts that may be copies of each other, whatever their case and blanks: a hash of
+    their first words."""
+    words = text[:_NEAR].casefold().split(None, _BEGINNING)
+    if len(words) <= _BEGINNING:  # the last word may go on
+        words = text.casefold().split(None, _BEGINNING)
+    return hash(tuple(words[:_BEGINNING]))

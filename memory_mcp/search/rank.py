@@ -10,7 +10,7 @@ from itertools import repeat
 import numpy as np
 
 from memory_mcp.core.config import SearchSettings
-from memory_mcp.index.sparse import K1
+from memory_mcp.index.statistics import K1
 from memory_mcp.search import confidence, fuse, rules
 from memory_mcp.search.evidence import Evidence, Marks
 from memory_mcp.search.family import Family
@@ -96,10 +96,10 @@ def _scale(
 ) -> Scale:
     word = fuse.ONE_WORD if query.is_word else 1.0
     least, most = family.least_share * word, weights.most_vector
-    covered = float(fuse.coverage(found.held, query.masses)[_best(found)]) if len(found) else 0.0
-    english = found.by_note(lambda note: note.english)
+    best = found.held[_best(found)][None] if len(found) else found.held
+    covered = float(fuse.coverage(best, query.masses).max(initial=0.0))
     share = np.where(
-        english,
+        found.english,
         min(most, _share(covered, least, family.trust, settings)),
         min(most, _share(covered, least, family.trust_elsewhere, settings)),
     )
@@ -149,7 +149,7 @@ def _fused(found: Evidence, query: Query, family: Family, scale: Scale, weights:
     words = 1 - scale.share
     sheet = Sheet.of(len(found)).plus("words", scale.words, words)
     sheet = sheet.plus("vectors", scale.vectors, scale.share)
-    known = found.by_note(lambda note: note.english and query.language in (None, "en"))
+    known = found.english & (query.language in (None, "en"))
     tokens = np.where(known, family.tokens, family.tokens_elsewhere)
     sheet = sheet.plus("tokens", scale.tokens, weights.tokens * tokens * scale.lean)
     best_note = found.note_bm25.max(initial=0.0) or 1.0
@@ -176,14 +176,17 @@ def _beside(found: Evidence, scores: Column) -> Column:
     owner = found.owner
     first = np.array([passage.first for passage in found.passages])
     last = np.array([passage.last for passage in found.passages])
-    starts = np.flatnonzero(np.diff(owner, prepend=-1) | np.diff(first, prepend=-1))
+    new = np.ones(len(owner), np.bool_)
+    new[1:] = (owner[1:] != owner[:-1]) | (first[1:] != first[:-1])
+    starts = np.flatnonzero(new)
     weakest, last = np.minimum.reduceat(scores, starts), np.maximum.reduceat(last, starts)
-    joined = np.diff(owner[starts]) == 0
-    joined &= first[starts[1:]] <= last[:-1] + rules.ADJOINING
+    owner, first = owner[starts], first[starts]
+    joined = (owner[1:] == owner[:-1]) & (first[1:] <= last[:-1] + rules.ADJOINING)
     near = np.zeros(len(starts))
     near[:-1] += np.where(joined, weakest[1:], 0.0)
     near[1:] += np.where(joined, weakest[:-1], 0.0)
-    return np.repeat(near, np.diff(starts, append=len(found)))
+    beside: Column = near[np.cumsum(new) - 1]
+    return beside
 
 
 def _factors(
@@ -191,18 +194,22 @@ def _factors(
 ) -> Iterator[tuple[str, Column]]:
     """What the passages of each note are multiplied with, by rule."""
     slug, full = settings.slug_match_boost, settings.slug_full_name_boost
-    named = [note.naming(query.forms) for note in found.notes]
-    replaced = [note.note in found.superseded for note in found.notes]
-    logs = [note.demotion(query.chronicle, settings.log_demotion) for note in found.notes]
+    notes, forms, demotion = found.notes, query.forms, settings.log_demotion
+    named = list(rules.namings([note.names for note in notes], forms))
     for rule, factors, power in (
-        ("source", [note.boost for note in found.notes], rules.LEAD),
+        ("source", [note.boost for note in notes], rules.LEAD),
         ("slug", [slug if one.some else 1.0 for one in named], rules.NAME_LEAD),
         ("full name", [full if one.full else 1.0 for one in named], rules.NAME_LEAD),
-        ("log", logs, rules.LEAD),
-        ("superseded", [rules.SUPERSEDED if one else 1.0 for one in replaced], rules.LEAD),
+        ("log", [note.demotion(query.chronicle, demotion) for note in notes], rules.LEAD),
+        ("superseded", _superseded(found), rules.LEAD),
     ):
         if factors.count(1.0) < len(factors):
             yield rule, (np.array(factors) ** power)[found.owner]
+
+
+def _superseded(found: Evidence) -> list[float]:
+    gone = found.superseded
+    return [rules.SUPERSEDED if note.note in gone else 1.0 for note in found.notes] if gone else []
 
 
 def _support(found: Evidence, scores: Column, settings: SearchSettings) -> Column:
@@ -223,13 +230,14 @@ def _pieces(found: Evidence, query: Query, family: Family, sheet: Sheet) -> list
         _said(found, query),
         _cosine(found, query, family),
         family,
-        english=found.by_note(lambda note: note.english),
+        english=found.english,
         exact=np.asarray(found.held[:, query.identifiers].any(axis=1)),
     )
-    pieces = list(
-        map(
-            Piece,
-            [found.notes[place].note for place in found.owner.tolist()],
+    keys = [note.note for note in found.notes]
+    pieces = [
+        Piece._make(one)
+        for one in zip(
+            [keys[place] for place in found.owner.tolist()],
             found.passages,
             sheet.scores.tolist(),
             confident.tolist(),
@@ -238,8 +246,10 @@ def _pieces(found: Evidence, query: Query, family: Family, sheet: Sheet) -> list
             found.held_of([term.text for term in query.counted]),
             repeat(sheet),
             range(len(found)),
+            found.beginnings,
+            strict=False,  # what is the same for all goes on
         )
-    )
+    ]
     return [pieces[row] for row in _best_first(sheet.scores)]
 
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -83,8 +83,9 @@ class Naming:
     """All words of one of them, two or more, are."""
 
 
-NameWords = tuple[tuple[bool, frozenset[str]], ...]
-"""For each word of a name: whether it is a number, and the terms that stand for it."""
+NameWords = tuple[tuple[bool, tuple[str, ...]], ...]
+"""For each word of a name: whether it is a number, and the terms that stand for it. Tuples all
+through: garbage collection does not look into them."""
 _UNNAMED = Naming()
 
 
@@ -96,19 +97,27 @@ class Names:
     every: frozenset[str]
     """All terms of all names."""
 
-    def naming(self, forms: Collection[str]) -> Naming:
+    def naming(self, forms: Set[str]) -> Naming:
         """How far a question with these word forms says one of the names."""
-        if self.every.isdisjoint(forms):
-            return _UNNAMED
+        return next(namings([self], forms))
+
+    def compared(self, forms: Set[str]) -> Naming:
+        """The same, where the two have a word in common."""
         some = full = False
         for words in self.each:
-            asked = [not number for number, own in words if not own.isdisjoint(forms)]
+            asked = [not number for number, own in words if not forms.isdisjoint(own)]
             some |= any(asked)
             full |= len(words) > 1 and len(asked) == len(words)
         return Naming(some or full, full)
 
 
-def naming(forms: Collection[str], card: Card) -> Naming:
+def namings(names: Iterable[Names], forms: Set[str]) -> Iterator[Naming]:
+    """How far a question with these word forms says the names of each of many notes; most have
+    not a word of it."""
+    return (_UNNAMED if one.every.isdisjoint(forms) else one.compared(forms) for one in names)
+
+
+def naming(forms: Set[str], card: Card) -> Naming:
     """Compare the question's word forms with the note's names, in the note's language."""
     return names_of(card).naming(forms)
 
@@ -126,7 +135,7 @@ def _named(names: tuple[str, ...], language: str) -> Names:
 
 def _name_words(name: str, language: str) -> NameWords:
     words = content_words(_APART.sub(" ", name), (language,))
-    return tuple((word.isdigit(), frozenset(terms(word, language))) for word in words)
+    return tuple((word.isdigit(), tuple(terms(word, language))) for word in words)
 
 
 def _names(card: Card) -> Iterable[str]:

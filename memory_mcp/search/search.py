@@ -18,7 +18,8 @@ from memory_mcp.search.filters import Filters
 from memory_mcp.search.gather import Found, gather
 from memory_mcp.search.group import Group, Piece, behind_successors, better, group
 from memory_mcp.search.hit import Hit, HitPassage, SearchRequest, SearchResult, side_by_side
-from memory_mcp.search.profile import NoteKey, Profiles
+from memory_mcp.search.profile import NoteKey
+from memory_mcp.search.profiles import Profiles
 from memory_mcp.search.rank import Weights, rank
 from memory_mcp.search.scope import scope
 

@@ -49,7 +49,7 @@ class Sheet:
 
     scores: Column
     """The sum of the points."""
-    steps: tuple[tuple[str, Column, Column, Column], ...] = field(default=())
+    steps: tuple[tuple[str, Column, Column | float, Column], ...] = field(default=())
 
     @classmethod
     def of(cls, rows: int) -> Sheet:
@@ -67,15 +67,18 @@ class Sheet:
     def _with(self, rule: str, value: Column, weight: Column | float, points: Column) -> Sheet:
         if not points.any():
             return self
-        step = (rule, value, np.broadcast_to(weight, points.shape), points)
-        return Sheet(self.scores + points, (*self.steps, step))
+        return Sheet(self.scores + points, (*self.steps, (rule, value, weight, points)))
 
     def trace(self, row: int) -> Trace:
         """The steps of a row that brought it points."""
         return Trace(
             tuple(
-                Step(rule, float(value[row]), float(weight[row]), float(points[row]))
+                Step(rule, float(value[row]), _at(weight, row), float(points[row]))
                 for rule, value, weight, points in self.steps
                 if points[row]
             )
         )
+
+
+def _at(weight: Column | float, row: int) -> float:
+    return float(weight[row]) if isinstance(weight, np.ndarray) else weight

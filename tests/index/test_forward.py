@@ -56,9 +56,12 @@ def test_it_scores_counts_and_forgets_as_an_index_with_postings(
         assert ours.frequencies(key) == theirs.frequencies(key)
         assert ours.words(key) == theirs.words(key)
         assert (key in ours) is (key in theirs)
-    follow = ours.following(keys, query)
+    chain = range(len(query))
+    parts, follow = ours.read(keys, query, ours.statistics, idf, chain)
+    expected_parts, expected_follow = theirs.read(keys, query, theirs.statistics, idf, chain)
+    assert parts == pytest.approx(expected_parts)
     assert follow.shape == (len(keys), len(query) - 1)
-    assert follow.tolist() == theirs.following(keys, query).tolist()
+    assert follow.tolist() == expected_follow.tolist()
     for word in WORDS:
         assert ours.df([word]) == theirs.df([word])
 

@@ -124,10 +124,16 @@ def test_pooled_sources_score_as_one_collection(
     allowed = {"a": odd, "b": odd}
     kept = {point: score for point, score in expected.items() if point % 2}
     assert dict(view.passages(terms, 100, allowed)) == pytest.approx(kept)
-    every = [*corpus, 99]
-    parts = view.of_passages(terms, [("a" if point < 100 else "b", point) for point in every])
-    scores = dict(zip(every, parts.sum(axis=1).tolist(), strict=True))
-    assert scores == pytest.approx(dict.fromkeys(every, 0.0) | dict(view.passages(terms, 1000)))
+    every = {
+        "b": [point for point in corpus if point >= 100],
+        "a": [*[point for point in corpus if point < 100], 99],
+    }
+    parts, _ = view.of_passages(terms, every)
+    every_one = [*every["b"], *every["a"]]
+    scores = dict(zip(every_one, parts.sum(axis=1).tolist(), strict=True))
+    assert scores == pytest.approx(
+        dict.fromkeys(every_one, 0.0) | dict(view.passages(terms, 1000))
+    )
 
 
 @given(
@@ -197,8 +203,12 @@ def test_a_passage_is_said_to_hold_every_term_of_which_it_has_a_form() -> None:
     sources["b"].passages.add(2, ["iron"])
     sources["b"].passages.add(3, [])
     terms = [Word(("oak", "iron")), Word(("rain",)), Word(("moss", "oak"))]
-    parts = WordView(sources).of_passages(terms, [("a", 1), ("b", 2), ("b", 3), ("a", 4)])
-    assert [row.nonzero()[0].tolist() for row in parts] == [[0, 2], [0], [], []]
+    view, there = WordView(sources), {"b": [2, 3], "a": [1, 4], "c": [5]}
+    parts, follow = view.of_passages(terms, there, (0, 2))
+    assert [row.nonzero()[0].tolist() for row in parts] == [[0], [], [0, 2], [], []]
+    assert follow.tolist() == [[False], [False], [True], [False], [False]]
+    nothing, none = view.of_passages(terms, {}, (0, 1, 2))
+    assert (nothing.shape, none.shape) == ((0, 3), (0, 2))
 
 
 def test_whole_notes_are_ranked_by_source_and_path() -> None:
@@ -211,7 +221,7 @@ def test_whole_notes_are_ranked_by_source_and_path() -> None:
         ("b", "garden"),
     ]
     all_notes = dict(view.notes([Word(("oak",))], 5))
-    parts = view.of_notes([Word(("oak",))], [("b", "garden"), ("c", "garden")])
+    parts = view.of_notes([Word(("oak",))], {"b": ["garden"], "c": ["garden"]})
     assert parts.tolist() == [[pytest.approx(all_notes["b", "garden"])], [0.0]]
 
 
@@ -246,7 +256,9 @@ def test_a_form_that_folds_to_nothing_is_in_no_document(make: type[WordIndex[int
     assert index.df([""]) == 0
     assert index.top([("",)], 5) == []
     assert index.parts([0, 1], [("",)], index.statistics, [1.0]).tolist() == [[0.0], [0.0]]
-    assert index.following([0], [("oak",), ("",), ("iron",)]).tolist() == [[False, False]]
+    apart = [("oak",), ("",), ("iron",)]
+    _, follow = index.read([0], apart, index.statistics, [1.0] * 3, (0, 1, 2))
+    assert follow.tolist() == [[False, False]]
 
 
 @given(
@@ -261,7 +273,9 @@ def test_what_follows_what_is_told_by_the_order_of_the_words(
     index: WordIndex[int] = WordIndex()
     for key, document in documents.items():
         index.add(key, document)
-    found = index.following(range(6), query)
+    given = (query, index.statistics, [1.5 + place for place in range(len(query))])
+    parts, found = index.read(range(6), *given, range(len(query)))
+    assert parts == pytest.approx(index.parts(range(6), *given))
     for key in range(6):
         there = set(pairwise(documents.get(key, [])))
         expected = [not there.isdisjoint(product(left, right)) for left, right in pairwise(query)]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 
 from memory_mcp.core.note import Passage
 from memory_mcp.recall.gate import CHANCE, CHANCE_BY_WORDS, MARGIN, NAME, lacking, passed
@@ -70,7 +69,7 @@ def test_words_alone_bring_less_likely_notes() -> None:
     between = (CHANCE + CHANCE_BY_WORDS) / 2
     pair = [group("a", ("one", 0.9)), group("b", ("two", 0.8), rank=between)]
     by_words = [
-        replace(one, pieces=tuple(piece._replace(cosine=None) for piece in one.pieces))
+        one._replace(pieces=tuple(piece._replace(cosine=None) for piece in one.pieces))
         for one in pair
     ]
     assert among(*pair) == ["a"]

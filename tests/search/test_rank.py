@@ -17,7 +17,7 @@ from memory_mcp.core.note import Card, Passage
 from memory_mcp.search.evidence import Evidence
 from memory_mcp.search.family import E5, MINILM, OTHER
 from memory_mcp.search.group import Piece
-from memory_mcp.search.profile import Profile
+from memory_mcp.search.profile import Profile, beginning
 from memory_mcp.search.query import Lexicon, Query, build
 from memory_mcp.search.rank import Weights, rank
 
@@ -55,6 +55,7 @@ def table(found: Sequence[Row], query: Query = QUESTION) -> Evidence:
         notes=list(notes.values()),
         owner=np.array([list(notes).index(row.note) for row in rows], np.int64),
         passages=[row.passage for row in rows],
+        beginnings=[beginning(row.passage.text) for row in rows],
         held=held,
         pairs=np.array([row.pairs for row in rows]),
         bm25=np.array([row.bm25 for row in rows]),

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from memory_mcp.core.note import Card, Passage
+from memory_mcp.core.note import Card, Passage, Stamp
 from memory_mcp.core.words import query_terms
+from memory_mcp.index.table import Entry
+from memory_mcp.notes.sources import Source
 from memory_mcp.search.dates import Day
-from memory_mcp.search.profile import Profile, Profiles
+from memory_mcp.search.profile import Profile, beginning
+from memory_mcp.search.profiles import Profiles
 from memory_mcp.search.rules import (
     Naming,
     date_match,
@@ -27,6 +33,11 @@ def card(path: str, **more: Any) -> Card:
 
 def demotion(note: Card, chronicle: bool) -> float:
     return Profile.of(("wiki", note.path), note, 1.0).demotion(chronicle, 0.5)
+
+
+def entry_of(note: Card, text: str) -> Entry:
+    source = Source("wiki", "wiki", "wiki", Path("/wiki"), 1.0, (), 9, 9)
+    return Entry(source, note, (passage(text),), (1,), Stamp(1, 1, 1), False, "")
 
 
 def passage(text: str, heading: str = "") -> Passage:
@@ -88,11 +99,30 @@ def test_the_list_of_all_pages_only_points_to_them() -> None:
 
 def test_a_note_is_looked_at_again_when_it_has_changed() -> None:
     profiles, key = Profiles(), ("wiki", "a")
-    old, new = card("a", title="Old boat"), card("a", title="New boat")
-    before = profiles.of(key, old, 1.0)
-    assert profiles.of(key, old, 1.0) is before
-    assert before.naming({"old", "boat"}).full
-    assert not profiles.of(key, new, 1.0).naming({"old", "boat"}).full
+    entry = entry_of(card("a", title="Old boat"), "It leaks.")
+    assert profiles.known({key: entry}) == [None]
+    made = profiles.make(key, entry)
+    assert made.names.naming({"old", "boat"}).full
+    same = replace(entry, card=replace(entry.card), embedded=True)  # as it is shown elsewhere
+    assert profiles.known({key: entry}) == profiles.known({key: same}) == [made]
+    for changed in (
+        replace(entry, card=card("a", title="New boat")),
+        replace(entry, passages=entry_of(entry.card, "It leaks no more.").passages),
+    ):
+        assert profiles.known({key: changed}) == [None]
+        assert profiles.make(key, changed) != made
+
+
+@given(st.lists(st.text(min_size=1), min_size=1), st.sampled_from([" ", "\n", "\t \r\n"]))
+def test_texts_that_differ_in_case_and_blanks_begin_alike(words: list[str], blank: str) -> None:
+    text = " ".join(words)
+    for other in (blank.join(words), blank + text + blank, text.upper(), text.swapcase()):
+        if text.casefold().split() == other.casefold().split():
+            assert beginning(text) == beginning(other)
+
+
+def test_texts_with_another_first_word_begin_otherwise() -> None:
+    assert beginning("The boat leaks.") != beginning("A boat leaks.")
 
 
 @pytest.mark.parametrize("path", ["blog/post", "login", "logistics", "plan-2026", "catalog/a"])
