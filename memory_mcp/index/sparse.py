@@ -30,6 +30,7 @@ _ROOM = 64  # documents at first; twice as many whenever it is full
 _FEW = 10  # times the number asked for: so many allowed documents are looked at one by one
 _COUNT_BITS = 16  # of a posting, which is slot << 16 | tf: one number takes half the time of two
 _MOST = (1 << _COUNT_BITS) - 1
+_TERM_BITS = 48  # where the number of a term goes, above any slot
 
 
 class WordIndex(BM25Okapi, Generic[Key]):  # type: ignore[misc]  # rank_bm25 has no types
@@ -173,21 +174,25 @@ class WordIndex(BM25Okapi, Generic[Key]):  # type: ignore[misc]  # rank_bm25 has
         idf: Sequence[float],
     ) -> Floats:
         """What each term adds to the score of each document, shape (keys, terms); 0 where it is
-        not in it, or it is not there. The time does not grow with the documents, nor with their
-        number."""
-        slots, tf = self._slots(keys), np.zeros((len(query), len(keys)), np.int64)
-        if not self._keys:
-            return tf.T.astype(np.float64)
-        for row, forms in zip(tf, query, strict=True):
-            for number in self._vocabulary.known(forms):
-                row += self._times(number, slots)
-        return bm25(tf.T, self._lengths[slots], statistics, idf, self.k1, self.b)
+        not in it, or it is not there. For documents of any length: postings are looked at."""
+        slots = self._slots(keys)
+        return bm25(
+            self._times(query, slots), self._lengths[slots], statistics, idf, self.k1, self.b
+        )
 
-    def _times(self, number: int, slots: Slots) -> Slots:
-        """How often the documents in these slots hold a term."""
-        posts = np.frombuffer(self._posts[number], np.int64)
-        near = posts[np.minimum(posts.searchsorted(slots << _COUNT_BITS), len(posts) - 1)]
-        return np.where(near >> _COUNT_BITS == slots, near & _MOST, 0)
+    def _times(self, query: Sequence[Forms], slots: Slots) -> Slots:
+        """How often the documents in these slots hold each term, shape (slots, terms). With the
+        number of the term before the slot all postings are one ascending list."""
+        posts, numbers = self._posted(query)
+        terms = np.arange(len(query)) << _TERM_BITS
+        if not len(posts):
+            return np.zeros((len(slots), len(query)), np.int64)
+        posts += terms.repeat(numbers)
+        wanted = (slots[:, None] << _COUNT_BITS) + terms
+        near = posts[np.minimum(posts.searchsorted(wanted), len(posts) - 1)]
+        there = (near >> _COUNT_BITS == wanted >> _COUNT_BITS) & (slots >= 0)[:, None]
+        times: Slots = np.where(there, near & _MOST, 0)
+        return times
 
     def _slots(self, keys: Iterable[Key]) -> Slots:  # -1 where there is none
         return np.array([self._slot_of.get(key, -1) for key in keys], np.int64)
@@ -215,14 +220,14 @@ class WordIndex(BM25Okapi, Generic[Key]):  # type: ignore[misc]  # rank_bm25 has
         posting list outlives this: one that is looked at, if only by the frames of an error that
         somebody keeps, cannot grow."""
         each = [self._postings(self._vocabulary.known(forms)) for forms in query]
-        return np.concatenate(each), list(map(len, each))
+        return np.concatenate([np.empty(0, np.int64), *each]), list(map(len, each))
 
     def scores(
         self, query: Sequence[Forms], statistics: Statistics, idf: Sequence[float]
     ) -> Floats:
         """BM25 by slot, shape (slots,), zero where no term is. Statistics may be pooled ones."""
-        if not self._keys or not query:
-            return np.zeros(len(self._keys))
+        if not self._keys:
+            return np.zeros(0)
         posts, numbers = self._posted(query)
         slots, tf = posts >> _COUNT_BITS, posts & _MOST
         weights = np.asarray(idf).repeat(numbers)
