@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -39,14 +40,14 @@ def test_a_typescript_client_works_with_the_memory(tmp_path: Path, era: str) -> 
         "MEMORY_MCP_HOME": str(tmp_path),
         "PYTHONPATH": str(ROOT),
     }
-    done = subprocess.run(
-        [NODE, str(FOLDER / "drive.mjs"), era, sys.executable, "-m", "memory_mcp"],
-        env=environment,
-        capture_output=True,
-        encoding="utf-8",
-        timeout=80,
-        check=False,
+    run = partial(
+        subprocess.run, env=environment, capture_output=True, encoding="utf-8", check=False
     )
+    memory = [sys.executable, "-m", "memory_mcp"]
+    try:
+        done = run([NODE, str(FOLDER / "drive.mjs"), era, *memory], timeout=80)
+    finally:
+        run([*memory, "engine", "stop"], timeout=10)
     told = [json.loads(line) for line in done.stdout.splitlines()]
     assert [step["step"] for step in told if step["ok"]] == STEPS, (told[-1:], done.stderr)
     assert done.returncode == 0
