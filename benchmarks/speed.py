@@ -8,7 +8,8 @@ text; vectors are random unit vectors given through the embedder's port, since e
 thousand passages is not what is measured. "with embedding" adds the bundled model's time for the
 question. Each size runs in a process of its own. A ticker tells how long the event loop was kept,
 and another one, in a process that does nothing else, how much of that was the machine. With
-`--bundled` the notes are embedded by the bundled model, and only the loop is measured.
+`--bundled` the notes are embedded by the bundled model, and only the loop is measured; with
+`--sections 1` each passage is a note.
 """
 
 from __future__ import annotations
@@ -93,7 +94,9 @@ def _numbers(text: str) -> Vectors:
 class Prose:
     """Words as frequent as in real text (Zipf), the same for the same seed."""
 
-    def __init__(self) -> None:
+    def __init__(self, sections: int = SECTIONS) -> None:
+        """`sections`: of a note, a passage each."""
+        self.sections = sections
         chance = random.Random(1)
         parts = [c + v for c in "bdfgklmnprstvz" for v in "aeiou"]
         words = dict.fromkeys(
@@ -111,12 +114,12 @@ class Prose:
         return ". ".join(line.capitalize() for line in lines) + "."
 
     def note(self, seed: int) -> str:
-        """A note with ten sections."""
+        """A note with its sections."""
         tags = [f"note-{seed}", *(["tenth"] if seed % 10 == 3 else [])]
         parts = [f"---\ntags: [{', '.join(tags)}]\n---\n# {self.text(seed, 3)}"]
         parts += [
             f"## {self.text(10**9 - seed * 50 - n, 2)}\n\n{self.text(seed * 50 + n + 7, WORDS)}"
-            for n in range(SECTIONS)
+            for n in range(self.sections)
         ]
         return "\n\n".join(parts) + "\n"
 
@@ -161,7 +164,7 @@ def config_of(home: Path) -> Config:
 def write_notes(home: Path, prose: Prose, passages: int) -> None:
     """One fifth in the vault; half of the rest in a/, one in a hundred in topic7/."""
     inbox = home / "agents" / "default" / "memory"
-    for seed in range(passages // SECTIONS):
+    for seed in range(passages // prose.sections):
         folder = home / "vault" if seed % 5 == 4 else inbox
         place = "topic7" if seed % 100 == 7 else "a" if seed % 2 else f"b{seed % 40}"
         file = folder / place / f"n{seed}.md"
@@ -248,9 +251,9 @@ async def indexed(
     return tick.take() | spread(times) | {"seconds": seconds, "searches": len(times)}
 
 
-async def measure_loop(home: Path, passages: int) -> dict[str, Any]:
+async def measure_loop(home: Path, passages: int, sections: int) -> dict[str, Any]:
     """The event loop alone, while the bundled model embeds and searches."""
-    prose, config = Prose(), config_of(home)
+    prose, config = Prose(sections), config_of(home)
     write_notes(home, prose, passages)
     result: dict[str, Any] = {"passages": passages}
     async with ticker.ticking() as tick, anyio.create_task_group() as tasks:
@@ -266,9 +269,9 @@ async def measure_loop(home: Path, passages: int) -> dict[str, Any]:
     return result
 
 
-async def measure(home: Path, passages: int) -> dict[str, Any]:
+async def measure(home: Path, passages: int, sections: int) -> dict[str, Any]:
     """Everything for one size."""
-    prose = Prose()
+    prose = Prose(sections)
     write_notes(home, prose, passages)
     config, embedder = config_of(home), RandomVectors()
     gc.collect()
@@ -337,18 +340,21 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Search speed as ratios to bare libraries.")
     parser.add_argument("--passages", type=int, nargs="+", default=[1_000, 10_000, 100_000])
     parser.add_argument("--one", type=int, help=argparse.SUPPRESS)
+    parser.add_argument("--sections", type=int, default=SECTIONS, help="passages of a note")
     parser.add_argument("--bundled", action="store_true", help="the loop beside the real model")
     parser.add_argument("--json", action="store_true", help="print the values instead")
     asked = parser.parse_args()
     if asked.one:
         with tempfile.TemporaryDirectory() as folder:
             work = measure_loop if asked.bundled else measure
-            print(json.dumps(anyio.run(work, Path(folder).resolve(), asked.one)))
+            home = Path(folder).resolve()
+            print(json.dumps(anyio.run(work, home, asked.one, asked.sections)))
         return
     print(f"{platform.platform()}, Python {platform.python_version()}, {os.cpu_count()} CPUs,")
     print(f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d}")
     for passages in asked.passages:
         command = [sys.executable, "-m", "benchmarks.speed", "--one", str(passages)]
+        command += ["--sections", str(asked.sections)]
         if asked.bundled:
             command.append("--bundled")
         done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
