@@ -22,7 +22,7 @@ from memory_mcp.index.labels import (
     written_words,
 )
 from memory_mcp.index.near import near
-from memory_mcp.index.relations import CONTRADICTS, SUPERSEDES, Backlink, relation_of
+from memory_mcp.index.relations import OTHER_WAY, SUPERSEDED_BY, Backlink, relation_of
 from memory_mcp.notes.sources import Source
 
 _LISTED = 10  # candidates that an error lists
@@ -36,7 +36,7 @@ class Names:
         self._sources = {source.id: source for source in sources}
         self._shelf = Shelf()
         self._incoming: dict[str, set[NoteKey]] = {}
-        self._saying: dict[str, set[NoteKey]] = {SUPERSEDES: set(), CONTRADICTS: set()}
+        self._saying: dict[str, set[NoteKey]] = {relation: set() for relation in OTHER_WAY}
 
     def add(self, source: Source) -> None:
         """Know one more source."""
@@ -255,43 +255,39 @@ class Names:
     def superseded_by(
         self, source_id: str, path: str, source_ids: Collection[str] | None = None
     ) -> str | None:
-        """Reference of the note that says it supersedes this one; the latest where several do."""
+        """Reference of the note that supersedes this one, whichever of the two says so; the latest
+        where there are several."""
         visible = self._visible(source_ids)
-        newer = self._said_of((source_id, path), SUPERSEDES, visible)
+        newer = self._related((source_id, path), SUPERSEDED_BY, visible)
         return self.reference(*max(newer, key=self._age), visible) if newer else None
 
     def says(self, relation: str) -> bool:
-        """Whether any note says that it supersedes or contradicts one."""
-        return bool(self._saying[relation])
+        """Whether any note says that it stands in a relation of `OTHER_WAY`, or another to it."""
+        return bool(self._saying[relation] or self._saying[OTHER_WAY[relation]])
 
-    def named_by(
+    def related(
         self, source_id: str, path: str, relation: str, source_ids: Collection[str] | None = None
     ) -> tuple[str, ...]:
-        """References of the notes to which a note's links of this relation lead."""
-        card = self._shelf.card((source_id, path))
+        """References of the notes to which this one stands in a relation of `OTHER_WAY`, whichever
+        of the two says so."""
         visible = self._visible(source_ids)
-        links = () if card is None else (x for x in card.links if relation_of(x) == relation)
-        goals = {self.target(source_id, path, link, visible) for link in links}
-        return tuple(sorted(self.reference(*goal, visible) for goal in goals if goal))
+        found = self._related((source_id, path), relation, visible)
+        return tuple(sorted(self.reference(*other, visible) for other in found))
 
-    def contradicting(
-        self, source_id: str, path: str, source_ids: Collection[str] | None = None
-    ) -> tuple[str, ...]:
-        """References of the notes that contradict this one, whichever of the two says so."""
-        visible = self._visible(source_ids)
-        said = self._said_of((source_id, path), CONTRADICTS, visible)
-        own = self.named_by(source_id, path, CONTRADICTS, visible)
-        return tuple(sorted({*own, *(self.reference(*key, visible) for key in said)}))
-
-    def _said_of(self, key: NoteKey, relation: str, visible: Sequence[str]) -> set[NoteKey]:
-        """The notes that link to this one by a relation of `_saying`."""
-        card = self._shelf.card(key) if self._saying[relation] else None
+    def _related(self, key: NoteKey, relation: str, visible: Sequence[str]) -> set[NoteKey]:
+        """The same as keys: by the note's own links and by those to it."""
+        card = self._shelf.card(key) if self.says(relation) else None
         if card is None:
             return set()
-        words = known_as(card)
-        linking = {x for word in words for x in self._incoming.get(word, ())}
-        found = self._leading_to(key, linking & self._saying[relation], visible)
-        return {(back.source_id, back.path) for back in found if back.relation == relation}
+        said = self._saying[OTHER_WAY[relation]]
+        linking = {x for word in known_as(card) for x in self._incoming.get(word, ())} & said
+        back = self._leading_to(key, linking, visible)
+        found = {(b.source_id, b.path) for b in back if b.relation == OTHER_WAY[relation]}
+        if key not in self._saying[relation]:
+            return found
+        own = [x for x in card.links if relation_of(x) == relation]
+        goals = {self.target(*key, link, visible) for link in own} - {key}
+        return found | {goal for goal in goals if goal}
 
     def _age(self, key: NoteKey) -> tuple[str, NoteKey]:
         card = self._shelf.card(key)

@@ -15,7 +15,7 @@ from memory_mcp.core.reference import GLOBAL, INBOX, clean, split
 from memory_mcp.index.index import Index
 from memory_mcp.index.labels import NoteKey
 from memory_mcp.index.names import Names
-from memory_mcp.index.relations import SUPERSEDES, Backlink
+from memory_mcp.index.relations import CONTRADICTS, SUPERSEDES, Backlink
 from memory_mcp.index.state import IndexEvent, IndexState
 from memory_mcp.index.table import Entry
 from memory_mcp.index.wordview import WordView
@@ -73,22 +73,22 @@ class NamesView:
         return self._names.superseded_by(source_id, path, self._ids)
 
     def superseded(self, notes: Iterable[NoteKey]) -> frozenset[NoteKey]:
-        """Those of some notes that another one says it supersedes."""
+        """Those of some notes that another one supersedes."""
         if not self._names.says(SUPERSEDES):
             return frozenset()
         return frozenset(note for note in notes if self.superseded_by(*note) is not None)
 
     def contradicting(self, source_id: str, path: str) -> tuple[str, ...]:
-        """References of the notes that contradict this one; see `Names.contradicting`."""
+        """References of the notes that contradict this one; see `Names.related`."""
         if source_id not in self._ids:
             return ()
-        return self._names.contradicting(source_id, path, self._ids)
+        return self._names.related(source_id, path, CONTRADICTS, self._ids)
 
     def replaced_by(self, source_id: str, path: str) -> tuple[str, ...]:
-        """References of the notes that this one says it replaces."""
+        """References of the notes that this one replaces; see `Names.related`."""
         if source_id not in self._ids:
             return ()
-        return self._names.named_by(source_id, path, SUPERSEDES, self._ids)
+        return self._names.related(source_id, path, SUPERSEDES, self._ids)
 
     def _some(self, source_ids: Collection[str] | None) -> list[str]:
         return [sid for sid in self._ids if source_ids is None or sid in source_ids]

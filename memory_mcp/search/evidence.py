@@ -43,7 +43,7 @@ class Evidence:
     likeness: Column
     """How near its tokens come to those of the question; NaN where the model tells none."""
     superseded: Collection[NoteKey] = frozenset()
-    """The notes of which another one says that it replaces them."""
+    """The notes that another one replaces."""
 
     def __len__(self) -> int:
         return len(self.passages)

@@ -185,6 +185,38 @@ def test_a_note_is_superseded_by_the_latest_that_says_so() -> None:
     assert known.superseded_by("memory:default", "plan-3") is None
 
 
+def test_an_old_note_may_say_itself_what_supersedes_it() -> None:
+    known = names(
+        card("memory/old", link("memory/new", "relation", "Superseded-By"), updated="2027-01-01"),
+        card("memory/new", link("memory/older", "relation", "supersedes")),
+        card("memory/self", link("memory/self", "relation", "superseded_by")),
+        card("memory/lost", link("memory/absent", "relation", "superseded_by")),
+        card("memory/older"),
+    )
+    assert known.superseded_by("memory:default", "old") == "memory/new"
+    assert known.superseded_by("memory:default", "old", ["vault"]) is None
+    for other in ("new", "self", "lost"):
+        assert known.superseded_by("memory:default", other) is None
+    replaced = known.related("memory:default", "new", "supersedes")
+    assert replaced == ("memory/old", "memory/older")
+    known.drop("memory:default", "new")
+    assert known.superseded_by("memory:default", "old") is None
+    assert known.says("supersedes")
+    for name in ("old", "self", "lost"):
+        known.drop("memory:default", name)
+    assert not known.says("supersedes")
+
+
+def test_the_latest_counts_whichever_of_two_notes_says_so() -> None:
+    known = names(
+        card("memory/plan", link("memory/plan-2", "relation", "superseded_by")),
+        card("memory/plan-2", updated="2026-02-01"),
+        card("memory/plan-3", link("plan", "relation", "supersedes"), updated="2026-03-01"),
+    )
+    assert known.superseded_by("memory:default", "plan") == "memory/plan-3"
+    assert known.related("memory:default", "plan-2", "supersedes") == ("memory/plan",)
+
+
 PATHS = st.sampled_from(["a", "b", "A", "n/a", "n/b", "n/c", "deep/n/a"])
 TARGETS = st.sampled_from(["a", "b", "c", "n/a", "../a", "./b", "vault/a", "T", "deep/n/a"])
 CARDS = st.builds(

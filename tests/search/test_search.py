@@ -226,10 +226,16 @@ async def test_a_neutral_log_demotion_changes_nothing(tmp_path: Path) -> None:
         )
 
 
-async def test_a_note_that_replaces_another_comes_before_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("", "---\nsupersedes: old-job\n---\n"), ("---\nsuperseded_by: new-job\n---\n", "")],
+)
+async def test_a_note_that_replaces_another_comes_before_it(
+    tmp_path: Path, old: str, new: str
+) -> None:
     notes = {
-        "memory/old-job": "Rosa works at the bakery. Rosa bakes each morning. Job: bakery.\n",
-        "memory/new-job": "---\nsupersedes: old-job\n---\nRosa now sails ferries.\n",
+        "memory/old-job": f"{old}Rosa works at the bakery. Rosa bakes each day. Job: bakery.\n",
+        "memory/new-job": f"{new}Rosa now sails ferries.\n",
         "memory/else": "The bakery closes at six.\n",
     }
     async with searching(tmp_path, notes) as home:
@@ -238,6 +244,7 @@ async def test_a_note_that_replaces_another_comes_before_it(tmp_path: Path) -> N
         assert order.index("new-job") < order.index("old-job")
         assert hits[order.index("old-job")].superseded_by == "memory/new-job"
         assert hits[order.index("new-job")].superseded_by is None
+        assert hits[order.index("new-job")].replaces == ("memory/old-job",)
 
 
 @pytest.mark.parametrize("weight", ["auto", 0.0, 0.5, 1.0])
