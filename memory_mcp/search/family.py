@@ -39,7 +39,7 @@ class Family:
 
 MINILM = Family(
     least_share=0.2,
-    trust=0.85,
+    trust=1.0,
     trust_elsewhere=0.5,
     noise=0.2,
     full=0.75,
@@ -51,7 +51,8 @@ MINILM = Family(
 LoCoMo questions asked of another conversation nine in ten have a best cosine below .46, of those
 asked of their own nine in ten one above it; `noise` and `full` are set by hand around that. Its
 tokens say little in other languages: XQuAD, German questions on English notes, R@1 47.1 without
-them, 44.2 with a weight of 1."""
+them, 44.2 with a weight of 1. With `trust` 1 instead of .85 the MRR of the halves of the golden
+set went from 91.6 to 91.9 and from 89.5 to 89.8, and T@1500 on LoCoMo up by .2."""
 E5 = Family(
     least_share=0.35,
     trust=1.2,
