@@ -9,7 +9,7 @@ from typing import Any
 from memory_mcp.core.config import SearchSettings
 from memory_mcp.search.rank import Weights
 
-BARE = Weights(tokens=0, note=0, pair=0, date=0, beside=0)
+BARE = Weights(tokens=0, note=0, pair=0, date=0, beside=0, next=0)
 NO_RULES: Mapping[str, Any] = {
     "slug_match_boost": 1,
     "slug_full_name_boost": 1,
@@ -51,6 +51,7 @@ ABLATIONS = (
     Way("without word pairs", weights=replace(Weights(), pair=0.0)),
     Way("without dates", weights=replace(Weights(), date=0.0)),
     Way("without neighbours", weights=replace(Weights(), beside=0.0)),
+    Way("without what is next to the best", weights=replace(Weights(), next=0.0)),
     _without("names", slug_match_boost=1, slug_full_name_boost=1),
     _without("log demotion", log_demotion=1),
     Way("with page support", SearchSettings(page_support=0.1)),

@@ -73,6 +73,12 @@ class Evidence:
         marks: Marks = np.array([note.english for note in self.notes], np.bool_)[self.owner]
         return marks
 
+    @cached_property
+    def lines(self) -> tuple[Places, Places]:
+        """The first and the last line of each passage in its file."""
+        first = np.array([passage.first for passage in self.passages], np.int64)
+        return first, np.array([passage.last for passage in self.passages], np.int64)
+
     def by_note(self, told: Callable[[Profile], Any]) -> npt.NDArray[Any]:
         """What is told of the note of each passage."""
         return np.array([told(note) for note in self.notes])[self.owner]

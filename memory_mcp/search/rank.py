@@ -34,6 +34,7 @@ class Weights:
     pair: float = rules.PAIR_WEIGHT
     date: float = rules.DATE_WEIGHT
     beside: float = rules.BESIDE_WEIGHT
+    next: float = rules.NEXT_WEIGHT
     most_vector: float = 1.0
     """Share that the vector leg has at most."""
 
@@ -68,6 +69,7 @@ def rank(
         sheet = sheet.times(rule, factors)
     if settings.page_support:
         sheet = sheet.plus("page support", _support(kept, sheet.scores, settings), 1.0)
+    sheet = sheet.plus("next to best", _behind_best(kept, sheet.scores), weights.next)
     return _pieces(kept, query, family, sheet)
 
 
@@ -174,8 +176,7 @@ def _beside(found: Evidence, scores: Column) -> Column:
     if not len(found):
         return scores
     owner = found.owner
-    first = np.array([passage.first for passage in found.passages])
-    last = np.array([passage.last for passage in found.passages])
+    first, last = found.lines
     new = np.ones(len(owner), np.bool_)
     new[1:] = (owner[1:] != owner[:-1]) | (first[1:] != first[:-1])
     starts = np.flatnonzero(new)
@@ -222,6 +223,19 @@ def _support(found: Evidence, scores: Column, settings: SearchSettings) -> Colum
         near = [float(scores[row]) for row in others]
         points[best] = rules.page_support(float(scores[best]), near, settings.page_support)
     return points
+
+
+def _behind_best(found: Evidence, scores: Column) -> Column:
+    """How far each passage that adjoins the best one of its note is behind that; 0 for others."""
+    if not len(found):
+        return scores
+    order = np.lexsort((-scores, found.owner))
+    new = np.ones(len(order), np.bool_)
+    new[1:] = found.owner[1:] != found.owner[:-1]
+    best = order[new][np.cumsum(new) - 1]
+    first, last = found.lines
+    near = (first <= last[best] + rules.ADJOINING) & (first[best] <= last + rules.ADJOINING)
+    return np.where(near, scores[best] - scores, 0.0)
 
 
 def _pieces(found: Evidence, query: Query, family: Family, sheet: Sheet) -> list[Piece]:

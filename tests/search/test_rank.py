@@ -20,12 +20,13 @@ from memory_mcp.search.group import Piece
 from memory_mcp.search.profile import Profile, beginning
 from memory_mcp.search.query import Lexicon, Query, build
 from memory_mcp.search.rank import Weights, rank
+from memory_mcp.search.rules import ADJOINING
 
 QUESTION = build(
     "what changed for copper kettles in May 2024?",
     Lexicon(("en",), lambda term: 1.0, 2.0, lambda part: ()),
 )
-BARE = Weights(note=0, pair=0, date=0, beside=0)
+BARE = Weights(note=0, pair=0, date=0, beside=0, next=0)
 NEUTRAL = {"slug_match_boost": 1, "slug_full_name_boost": 1, "log_demotion": 1}
 
 
@@ -125,6 +126,31 @@ def test_ranks_fall_and_traces_add_up_whatever_the_evidence(
         assert item.rank == pytest.approx(item.trace.score, abs=1e-12)
         assert item.rank >= 0
         assert 0 <= item.confidence <= 1 + 1e-9
+
+
+@given(st.lists(st.tuples(rows, st.integers(1, 15)), max_size=12))
+def test_what_stands_next_to_the_best_passage_of_a_note_comes_up_behind_it(
+    found: list[tuple[Row, int]],
+) -> None:
+    placed = [
+        replace(row, passage=replace(row.passage, first=line, last=line + 1, text=str(number)))
+        for number, (row, line) in enumerate(found)
+    ]
+    evidence = table(sorted(placed, key=lambda row: (row.note, row.passage.first)))
+    before, after = (
+        rank(evidence, QUESTION, MINILM, SearchSettings(), Weights(next=share))
+        for share in (0.0, 0.3)
+    )
+    best: dict[tuple[str, str], Piece] = {}
+    for item in before:
+        best.setdefault(item.note, item)
+    assert list(dict.fromkeys(item.note for item in after)) == list(best)
+    ranks = {item.passage.text: item.rank for item in after}
+    for item in before:
+        top = best[item.note]
+        near = abs(item.passage.first - top.passage.first) <= 1 + ADJOINING
+        lifted = item.rank + 0.3 * near * (top.rank - item.rank)
+        assert ranks[item.passage.text] == pytest.approx(lifted)
 
 
 def test_a_fixed_weight_is_the_share_of_the_vectors() -> None:
