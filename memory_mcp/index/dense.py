@@ -7,7 +7,9 @@ Python, for ten times the search. Not safe for threads: one lane owns a store.
 The client is asked to keep vectors, not to search them: it makes a checked object of each hit, so
 that the hundred nearest take three times as long as the product, and a filter that is applied to
 more of the nearest as much again. Its columns (`LocalCollection.vectors`, `ids`, `deleted`, the
-same from 1.15 to 1.20) are read where they are.
+same from 1.15 to 1.20) are read where they are. Nor does it give the place of a removed vector to
+another: where the same notes are written again and again the dead would outnumber the living, in
+memory and in each product. So a new id is entered there for one of the dead before it is added.
 """
 
 from __future__ import annotations
@@ -74,6 +76,8 @@ class DenseIndex:
         params = models.VectorParams(size=dimension, distance=models.Distance.DOT)
         client.create_collection(name, vectors_config=params)
         self._held = client.collections[name]
+        self._gone: dict[int, int] = {}
+        """The places of removed vectors, by id."""
 
     def add(self, ids: Sequence[int], vectors: Vectors, labels: Sequence[Labels] = ()) -> None:
         """Add or replace unit vectors, shape (len(ids), dimension)."""
@@ -82,14 +86,29 @@ class DenseIndex:
         for start in range(0, len(ids), _UPSERT):
             some = list(ids[start : start + _UPSERT])
             rows = vectors[start : start + _UPSERT].astype(np.float32)
+            self._take_places(some)
             self._client.upsert(self._name, models.Batch(ids=[*some], vectors=rows.tolist()))
+
+    def _take_places(self, ids: Sequence[int]) -> None:
+        """Enter new ids in the places of removed ones; what is there stays removed until it is
+        replaced."""
+        held = self._held
+        for point in ids:
+            if point in held.ids:
+                self._gone.pop(point, None)
+            elif self._gone:
+                old, slot = self._gone.popitem()
+                del held.ids[old]
+                held.ids[point], held.ids_inv[slot] = slot, point
 
     def remove(self, ids: Sequence[int]) -> None:
         """Forget vectors; unknown ids are ignored."""
         from qdrant_client import models
 
         if ids:
+            known, slots = self._known(ids)
             self._client.delete(self._name, models.PointIdsList(points=list(ids)))
+            self._gone.update(zip(known, slots, strict=True))
 
     def nearest(
         self,

@@ -59,6 +59,31 @@ def test_replaced_and_removed_vectors_are_gone(store: DenseStore) -> None:
     assert [point for point, _ in index.nearest(vectors[1], 5)] == [1]
 
 
+def test_places_of_removed_vectors_are_taken_again(store: DenseStore) -> None:
+    index, vectors = store.collection("vault"), units(500)
+    random, there, most = np.random.default_rng(3), dict[int, Vectors](), 0
+    for _ in range(150):
+        some = random.choice(500, size=20, replace=False).tolist()
+        if random.random() < 0.5:
+            index.remove([*some, some[0]])
+            for point in some:
+                there.pop(point, None)
+        else:
+            rows = random.choice(500, size=20)
+            index.add(some, vectors[rows])
+            there |= dict(zip(some, vectors[rows], strict=True))
+        most = max(most, len(there))
+        assert sorted(index.ids()) == sorted(there)
+        assert index.count() == len(there)
+        query = vectors[random.integers(500)]
+        hits = index.nearest(query, 10)
+        best = sorted((float(row @ query) for row in there.values()), reverse=True)[:10]
+        assert [score for _, score in hits] == pytest.approx(best, abs=1e-5)
+        expected = {point: float(row @ query) for point, row in there.items()}
+        assert index.cosines(query, range(500)) == pytest.approx(expected, abs=1e-5)
+        assert len(index._held.ids_inv) <= most + 20
+
+
 def test_sources_do_not_see_each_other(store: DenseStore) -> None:
     store.collection("memory:a").add([1], units(1))
     assert store.collection("memory:b").nearest(units(1)[0], 5) == []
