@@ -24,6 +24,8 @@ _SEPARATOR = re.compile(r"\s*,\s*")
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://|www\.|mailto:", re.I)
 _LONGEST = 4000  # characters of a description that may hold markup
 _OUTSIDE = frozenset(["web", "compaction", "import"])
+_ORIGIN = frozenset(["kind", "by", "at"])
+_ABOUT_NOTE = frozenset(["confidence", "wiki_promote"])
 _LIFTED = ("title", "name", "description", "tags", "aliases", "created", "updated")
 
 
@@ -69,6 +71,17 @@ def metadata(values: Mapping[str, Json]) -> Metadata:
         links=reader.links(),
         warnings=tuple(reader.warnings),
     )
+
+
+def subject(values: Mapping[str, Json]) -> dict[str, Json]:
+    """A header without what tools and agents write in it of themselves and of the note ("import",
+    "default", how sure they are): a question with such a word is not about the note."""
+    kept = {key: value for key, value in values.items() if key not in _ABOUT_NOTE}
+    origin = kept.get("source")
+    if isinstance(origin, dict):
+        told = [value for key, value in origin.items() if key not in _ORIGIN]
+        kept["source"] = told[0] if len(told) == 1 else told
+    return kept
 
 
 def merged_tags(first: Sequence[str], second: Sequence[str]) -> tuple[str, ...]:

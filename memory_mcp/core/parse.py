@@ -14,7 +14,7 @@ from memory_mcp.core.language import detect
 from memory_mcp.core.link_places import CONTROL
 from memory_mcp.core.links import raw_header_links
 from memory_mcp.core.markdown import Outline, normalised, outline
-from memory_mcp.core.metadata import LIMIT, Metadata, merged_tags, metadata
+from memory_mcp.core.metadata import LIMIT, Metadata, merged_tags, metadata, subject
 from memory_mcp.core.note import Card, Heading, Json, Link, Note, SourceKind
 from memory_mcp.core.opening import Opening, first_line_of_content, opening
 from memory_mcp.core.plain import clip, one_line
@@ -170,8 +170,8 @@ def _rest(values: Mapping[str, Json]) -> str:
     lines = []
     below = values.get("metadata")
     kind = {"type": below.get("type")} if isinstance(below, dict) else {}
-    for key, value in {**kind, **values}.items():
+    for key, value in {**kind, **subject(values)}.items():
         if key not in _SHOWN and value not in (None, "", [], {}):
             text = value if isinstance(value, str) else inline(value)
-            lines.append(f"{key}: {one_line(text)}")
+            lines.append(one_line(text if key == "source" else f"{key}: {text}"))
     return "\n".join(lines)

@@ -7,7 +7,7 @@ import hashlib
 from memory_mcp import __version__
 from memory_mcp.core.config import Config, EmbeddingSettings
 
-RULES = 6
+RULES = 7
 """Raise it when notes are read, cut or turned into words differently: all files are read again."""
 
 

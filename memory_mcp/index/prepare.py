@@ -11,6 +11,7 @@ from memory_mcp.core import private
 from memory_mcp.core.config import Config
 from memory_mcp.core.errors import MemoryMcpError, NotFoundError
 from memory_mcp.core.languages import fixed_language
+from memory_mcp.core.metadata import subject
 from memory_mcp.core.note import Json, Note, Stamp
 from memory_mcp.core.parse import parse
 from memory_mcp.core.words import terms
@@ -76,7 +77,7 @@ def count_words(note: Note) -> tuple[tuple[tuple[str, ...], ...], dict[str, int]
     """
     language = note.card.language
     names = set(terms(_names(note), language))
-    header = set(terms(private.strip("\n".join(_values(note.frontmatter))), language))
+    header = set(terms(private.strip("\n".join(_values(subject(note.frontmatter)))), language))
     whole: Counter[str] = Counter()
     passages = []
     for place, passage in enumerate(note.passages):

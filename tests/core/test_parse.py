@@ -271,6 +271,18 @@ def test_every_value_of_the_header_is_searchable() -> None:
     assert passage.text == "Text."
 
 
+def test_who_wrote_a_note_and_how_is_no_text_of_it() -> None:
+    origin = "{url: 'https://quay.example/tides', kind: import, by: default, at: 2026-03-02}"
+    text = (
+        f"---\nsource: {origin}\nconfidence: low\nwiki_promote: false\nstatus: new\n---\nText.\n"
+    )
+    (passage,) = read(text).passages
+    for word in ("import", "default", "2026", "source", "low", "promote"):
+        assert word not in passage.embedded
+    assert "https://quay.example/tides" in passage.embedded
+    assert "status: new" in passage.embedded
+
+
 # Private parts
 
 

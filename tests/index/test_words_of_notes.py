@@ -47,6 +47,18 @@ async def test_words_of_an_old_header_are_gone_with_it(tmp_path: Path) -> None:
         assert found(index, "observatory") == ["memory/t"]
 
 
+async def test_what_tools_write_of_themselves_finds_no_note(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    origin = "{kind: import, by: default, url: 'https://quay.example/x'}"
+    header = f"---\nsource: {origin}\nconfidence: vague\nstatus: closed\n---\n"
+    world.write("memory/shop", f"{header}Opens at nine.\n")
+    async with world.running() as index:
+        for word in ("import", "default", "source", "kind", "vague"):
+            assert found(index, word) == []
+        for word in ("quay", "closed", "nine"):
+            assert found(index, word) == ["memory/shop"]
+
+
 async def test_private_parts_are_in_no_word_of_the_index(tmp_path: Path) -> None:
     world = World(tmp_path)
     header = "---\nnote: <private>hidden sesame</private> open\n---\n"
