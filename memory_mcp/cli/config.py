@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import click
 
 from memory_mcp.cli import render
-from memory_mcp.cli.context import Setup, as_json, pass_setup
-from memory_mcp.core.config import Config
+from memory_mcp.cli.context import Setup, as_json, pass_setup, project_here
+from memory_mcp.core.config import Config, SourceSettings
 from memory_mcp.settings import disclosed
+from memory_mcp.settings.project import settled
+from memory_mcp.settings.project_file import NAME
 
 
 @click.group()
@@ -23,10 +25,17 @@ def config() -> None:
 @as_json
 @pass_setup
 def show_config(setup: Setup, json_: bool) -> None:
-    """Every setting that is in force, and the place it comes from."""
+    """Every setting in force here, and where it comes from."""
     loaded = setup.load()
-    values = dict(flatten(loaded.config))
-    origins = {key: loaded.origins.get(key, "default") for key in values}
+    everywhere = dict(flatten(loaded.config))
+    origins = {key: loaded.origins.get(key, "default") for key in everywhere}
+    project = project_here(loaded.config)
+    values = dict(flatten(settled(loaded, project)))
+    if project is not None and project.file is not None:
+        own = project.file
+        values |= flatten_sources(own.sources)
+        changed = {key for key, value in values.items() if everywhere.get(key) != value}
+        origins |= dict.fromkeys(changed, str(own.root / NAME))
     if json_:
         render.as_json(
             {key: {"value": value, "origin": origins[key]} for key, value in values.items()}
@@ -41,6 +50,12 @@ def show_config(setup: Setup, json_: bool) -> None:
 def flatten(settings: Config) -> Iterator[tuple[str, Any]]:
     """(dotted key, JSON value) of every setting; secrets as `***`, addresses without them."""
     yield from _flat("", settings.model_dump(mode="json"))
+
+
+def flatten_sources(sources: Mapping[str, SourceSettings]) -> dict[str, Any]:
+    """The same of sources that a project has besides."""
+    each = {name: one.model_dump(mode="json") for name, one in sources.items()}
+    return dict(_flat("", {"sources": each})) if each else {}
 
 
 def _flat(prefix: str, values: dict[str, Any]) -> Iterator[tuple[str, Any]]:

@@ -51,6 +51,31 @@ def test_a_file_is_trusted_by_its_bytes_until_it_changes(
     assert command("trust", "--remove", ".").code == 1
 
 
+def test_config_show_names_what_a_trusted_file_changes(
+    repo: Path, home: Path, command: Command
+) -> None:
+    (repo / "docs").mkdir()
+    (repo / NAME).write_text(
+        "agent: rook\nread_only: true\nrecall: {max_results: 3}\nsources: {docs: {path: docs}}\n",
+        encoding="utf-8",
+    )
+    keys = ("agent", "writing.read_only", "recall.max_results", "sources.docs.path")
+
+    def shown(*before: str) -> dict[str, tuple[object, str]]:
+        found = command(*before, "config", "show", "--json").json
+        return {key: (found[key]["value"], found[key]["origin"]) for key in keys if key in found}
+
+    default = {"agent": "default", "writing.read_only": False, "recall.max_results": 5}
+    assert shown() == {key: (value, "default") for key, value in default.items()}
+    command("trust", str(repo))
+    file = str(repo / NAME)
+    own: dict[str, tuple[object, str]] = {
+        key: (value, file) for key, value in zip(keys, ("rook", True, 3, "docs"), strict=True)
+    }
+    assert shown() == own
+    assert shown("--agent", "work") == own | {"agent": ("work", "--agent")}
+
+
 @pytest.mark.parametrize(
     ("text", "named"),
     [
