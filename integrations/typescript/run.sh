@@ -10,5 +10,6 @@ for era in legacy modern first; do
   export MEMORY_MCP_HOME
   echo "== $era"
   node drive.mjs "$era" "$@"
+  "$@" engine stop >/dev/null # it still writes what it has worked out
   rm -rf "$MEMORY_MCP_HOME"
 done

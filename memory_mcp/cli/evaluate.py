@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,7 @@ from memory_mcp.cli import render
 from memory_mcp.cli.context import Setup, as_json, pass_setup
 from memory_mcp.cli.running import MEANING, with_memory
 from memory_mcp.core.counting import counted
-from memory_mcp.core.errors import InputError
+from memory_mcp.core.errors import InputError, MemoryMcpError
 from memory_mcp.notes.failure import plain_reason
 
 if TYPE_CHECKING:
@@ -55,8 +56,28 @@ def _read(file: Path) -> str:
         return file.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise InputError(f"{file} is not UTF-8: {error.reason} at byte {error.start}.") from error
+    except FileNotFoundError as error:
+        raise InputError(f"There is no file {file}; name one with a question a line.") from error
     except OSError as error:
         raise InputError(f"{file} cannot be read: {plain_reason(error)}.") from error
+
+
+def _known(app: App, questions: Sequence[Question]) -> list[Question]:
+    """The questions with whole references of their right notes. InputError with all that name no
+    note: to count those as not found would blame the search."""
+    names, known, problems = app.index.names, [], []
+    for question in questions:
+        gold = set()
+        for name in sorted(question.gold):
+            try:
+                source, path = names.resolve(name)
+                gold.add(names.reference(source.id, path))
+            except MemoryMcpError as error:
+                problems.append(f"question {question.id}: {error}")
+        known.append(replace(question, gold=frozenset(gold)))
+    if problems:
+        raise InputError("\n".join(problems))
+    return known
 
 
 async def _asked(app: App, questions: Sequence[Question]) -> list[Outcome]:
@@ -64,7 +85,7 @@ async def _asked(app: App, questions: Sequence[Question]) -> list[Outcome]:
     from memory_mcp.search.questions import DEPTH, Outcome
 
     outcomes = []
-    for question in questions:
+    for question in _known(app, questions):
         result = await app.searcher.search(SearchRequest(question.asked, limit=DEPTH))
         names = tuple(hit.card.reference for hit in result.hits)
         outcomes.append(Outcome(question, names))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from statistics import fmean
 
 from memory_mcp.core.errors import InputError
@@ -13,6 +14,8 @@ from memory_mcp.core.note import Json
 DEPTH = 10
 """Places that are looked at."""
 HITS = (1, 3, 5, 10)
+_LIKE = 0.75  # how near a key comes to the one that was meant
+_KEYS = ("question", "gold", "rank", "id", "history")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +76,12 @@ def parse(text: str) -> tuple[Question, ...]:
 def _question(row: Json, number: int) -> Question:
     if not isinstance(row, dict):
         raise ValueError("it is no object")
+    for key in row.keys() - set(_KEYS):  # others may say more of a question
+        if meant := get_close_matches(key, _KEYS, 1, _LIKE):
+            raise ValueError(f"the key {key!r} is not known; did you mean {meant[0]!r}?")
     text, gold, rank = row.get("question"), row.get("gold"), row.get("rank", DEPTH)
     if not isinstance(text, str) or not text.strip():
-        raise ValueError("question is missing")
+        raise ValueError("question is missing, or no text")
     names: Json = [gold] if isinstance(gold, str) else gold
     if not isinstance(rank, int) or isinstance(rank, bool) or not 1 <= rank <= DEPTH:
         raise ValueError(f"rank is {rank!r}; it is a number from 1 to {DEPTH}")

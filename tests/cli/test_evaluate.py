@@ -51,6 +51,8 @@ def test_a_note_that_comes_too_late_is_shown_with_what_came_first(
         ('{"question": "a", "gold": [3]}', "gold holds something that is no text"),
         ('{"question": "a", "gold": "wiki/a", "rank": 0}', "rank is 0"),
         ('{"question": "a", "gold": "wiki/a", "rank": true}', "rank is True"),
+        ('{"question": 3, "gold": "wiki/a"}', "question is missing, or no text"),
+        ('{"question": "a", "gold": "wiki/a", "rnk": 1}', "did you mean 'rank'"),
         ("", "there is no question"),
     ],
 )
@@ -65,4 +67,19 @@ def test_a_line_that_is_no_question_is_refused_with_an_example(
     assert said in done.err
     missing = command("eval", str(tmp_path / "none.jsonl"))
     assert missing.code == 1
+    assert "There is no file" in missing.err
     assert "none.jsonl" in missing.err
+
+
+def test_right_notes_may_be_named_as_anywhere_and_must_be_there(
+    home: Path, tmp_path: Path, command: Command
+) -> None:
+    note(home, "wiki/tools/kettle", "# Kettle\n\nThe kettle hums in E flat.\n")
+    good = {"question": "what does the kettle hum", "gold": "kettle", "kind": "fact"}
+    assert command("eval", ask(tmp_path, good), "--json").json["H@1"] == 1
+    rows = (good, {"question": "x", "gold": "kettel", "id": "b"}, {"question": "y", "gold": "pot"})
+    done = command("eval", ask(tmp_path, *rows))
+    assert done.code == 1
+    assert "question b: " in done.err
+    assert "wiki/tools/kettle" in done.err
+    assert "question 5: " in done.err
