@@ -127,8 +127,12 @@ def _left(change: Change) -> Iterator[str]:
 
 
 def _no_instructions(client: Client, project: bool) -> str:
-    way = "" if project or client.project_instructions is None else ", or add --project"
+    fits = not project and client.project_instructions is not None
+    place = "in a project" if project else "for all folders"
+    way = "Add --project for this folder's file, or enter" if fits else "Enter"
     return (
-        f"{client.title} reads no file of instructions that could be extended here{way}; enter the"
-        " line in its settings: memory-mcp install codex --instructions --print shows it"
+        f"{client.title} has no file of instructions {place} that could be extended. {way} the"
+        " line in its settings (it is the same for all clients:"
+        " memory-mcp install codex --instructions --print); without --instructions the rest is"
+        " installed."
     )
