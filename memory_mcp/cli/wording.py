@@ -16,6 +16,7 @@ _PHRASES = (
     (r"Use next_cursor as it was returned", "Give --cursor the value that was printed"),
     (r"\bwrite it without a revision\b", "write it without --if-revision"),
     (r"\bif_revision\b", "--if-revision"),
+    (r"\bpass scope (?=project|global)", "pass --scope "),
     (r"(?:with )?resolved_manually\b", "with --resolved-manually"),
     (r"\bdream_get\b", "memory-mcp dream show"),
     (r"(?<!memory-mcp )\bdream_(run|list|apply|dismiss)\b", r"memory-mcp dream \1"),

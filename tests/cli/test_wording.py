@@ -48,6 +48,7 @@ def test_no_error_of_ours_sends_a_person_to_a_tool(text: str) -> None:
         ("Read it again with memory_get and repeat", "with memory-mcp show and repeat"),
         ("memory_link(source=<slug>, target=wiki/tea).", "memory-mcp link <slug> wiki/tea."),
         ("correct it with memory_edit(frontmatter={links: …}).", "correct it in an editor."),
+        ("Both have it: pass scope project or global.", "pass --scope project or global."),
         ("Use next_cursor as it was returned,", "Give --cursor the value that was printed,"),
     ],
 )
