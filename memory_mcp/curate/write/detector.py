@@ -71,26 +71,26 @@ class Unchecked(Exception):
         self.known = known
 
 
-def suspicions(text: str) -> tuple[Suspicion, ...]:
-    """What looks like a secret in a text, in order of the lines. Blocking, for some seconds at
+def suspicions(text: str, seconds: float = SECONDS) -> tuple[Suspicion, ...]:
+    """What looks like a secret in a text, in order of the lines. Blocking, for so many seconds at
     most. Raises Unchecked where that is not enough."""
     own = secret.suspicions(text)
     scanner = _rules.scanner() if could_hold_token(text) else None
     if scanner is None:
         return own
     try:
-        found = scanner.scan(text.encode("utf-8", "replace"), timeout=SECONDS)
+        found = scanner.scan(text.encode("utf-8", "replace"), timeout=seconds)
     except TimeoutError:
         raise Unchecked(own) from None
     return merged(own, {_key(item): _suspicion(item) for item in found if item.visible}.values())
 
 
-def new_suspicions(before: str, after: str) -> tuple[Suspicion, ...]:
+def new_suspicions(before: str, after: str, seconds: float = SECONDS) -> tuple[Suspicion, ...]:
     """Those of a changed text that were not in it before. Blocking; raises Unchecked."""
-    found = suspicions(after)
+    found = suspicions(after, seconds)
     if not found or not before:
         return found
-    known = {item.value for item in suspicions(before)}
+    known = {item.value for item in suspicions(before, seconds)}
     fresh = [item for item in found if item.value not in known]
     # A value may have stood there without the words that give it away.
     return tuple(item for item in fresh[:_MOST] if item.value not in before)

@@ -38,16 +38,19 @@ def checked(settings: WritingSettings, before: str, done: Edited) -> Edited:
 
 
 def check_secrets(
-    before: str, after: str, rule: Literal["warn", "refuse", "allow"]
+    before: str,
+    after: str,
+    rule: Literal["warn", "refuse", "allow"],
+    seconds: float = SECONDS,
 ) -> tuple[str, ...]:
     """Warnings for secrets that a change would bring in. Blocking. Raises RefusedError for
-    `refuse`, also where the text could not be looked through in time.
+    `refuse`, also where the text could not be looked through within `seconds`.
 
     The secret itself is never repeated.
     """
     if rule == "allow":
         return ()
-    what = _looks_like(before, after)
+    what = _looks_like(before, after, seconds)
     if what is None:
         return ()
     if rule == "refuse":
@@ -58,9 +61,9 @@ def check_secrets(
     return (f"The text {what}. Consider leaving it out.",)
 
 
-def _looks_like(before: str, after: str) -> str | None:
+def _looks_like(before: str, after: str, seconds: float) -> str | None:
     try:
-        found = new_suspicions(before, after)
+        found = new_suspicions(before, after, seconds)
     except Unchecked as error:
         named = f": {_named(error.known)} for one" if error.known else ""
         return (
