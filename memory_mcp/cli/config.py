@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import click
 
 from memory_mcp.cli import render
 from memory_mcp.cli.context import Setup, as_json, pass_setup, project_here
-from memory_mcp.core.config import Config, SourceSettings
+from memory_mcp.core.config import Config
 from memory_mcp.settings import disclosed
 from memory_mcp.settings.project import settled
 from memory_mcp.settings.project_file import NAME
@@ -30,12 +30,12 @@ def show_config(setup: Setup, json_: bool) -> None:
     everywhere = dict(flatten(loaded.config))
     origins = {key: loaded.origins.get(key, "default") for key in everywhere}
     project = project_here(loaded.config)
-    values = dict(flatten(settled(loaded, project)))
+    here = settled(loaded, project)
     if project is not None and project.file is not None:
-        own = project.file
-        values |= flatten_sources(own.sources)
-        changed = {key for key, value in values.items() if everywhere.get(key) != value}
-        origins |= dict.fromkeys(changed, str(own.root / NAME))
+        here = here.model_copy(update={"sources": {**here.sources, **project.file.sources}})
+        changed = (key for key, value in flatten(here) if everywhere.get(key) != value)
+        origins |= dict.fromkeys(changed, str(project.file.root / NAME))
+    values = dict(flatten(here))
     if json_:
         render.as_json(
             {key: {"value": value, "origin": origins[key]} for key, value in values.items()}
@@ -50,12 +50,6 @@ def show_config(setup: Setup, json_: bool) -> None:
 def flatten(settings: Config) -> Iterator[tuple[str, Any]]:
     """(dotted key, JSON value) of every setting; secrets as `***`, addresses without them."""
     yield from _flat("", settings.model_dump(mode="json"))
-
-
-def flatten_sources(sources: Mapping[str, SourceSettings]) -> dict[str, Any]:
-    """The same of sources that a project has besides."""
-    each = {name: one.model_dump(mode="json") for name, one in sources.items()}
-    return dict(_flat("", {"sources": each})) if each else {}
 
 
 def _flat(prefix: str, values: dict[str, Any]) -> Iterator[tuple[str, Any]]:
