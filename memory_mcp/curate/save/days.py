@@ -12,7 +12,7 @@ import anyio.to_thread
 from memory_mcp.core.edit import EditRequest
 from memory_mcp.core.errors import ConflictError, InputError, ReasonerError, RefusedError
 from memory_mcp.core.framing import one_line
-from memory_mcp.core.markdown import outline
+from memory_mcp.core.markdown import normalised, outline
 from memory_mcp.core.note import Json
 from memory_mcp.core.ports import Reasoner
 from memory_mcp.core.slug import slug_from
@@ -207,7 +207,8 @@ async def _added(
 def embedded(content: str) -> str:
     """A text as a part of a page: one that has headings, rules or fences of its own is quoted, so
     that it cannot change what stands around it."""
-    if not (outline(content).headings or _FENCE.search(content) or _RULE.search(content)):
+    even = normalised(content)
+    if not (outline(content).headings or _FENCE.search(even) or _RULE.search(even)):
         return content.strip("\r\n")
     lines = content.strip("\r\n").splitlines()
     return "\n".join(f"> {line}".rstrip() for line in lines)

@@ -7,7 +7,7 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memory_mcp.core.markdown import outline
@@ -126,6 +126,8 @@ async def test_a_text_within_another_is_not_said_yet(tmp_path: Path) -> None:
 
 
 @given(st.text(alphabet="#-=`~> \nab\r\t", max_size=60))
+@example("\r~~~")
+@example("a\r---")
 def test_no_text_changes_what_stands_around_it(text: str) -> None:
     page = f"# Day\n\n## One\n\n{embedded(text)}\n\n## Two\n\nLast.\n"
     assert [item.text for item in outline(page).headings] == ["Day", "One", "Two"]
